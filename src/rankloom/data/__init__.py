@@ -1,0 +1,1 @@
+"""What is ranked: readers, writers, the store, splits and generators, all around `RankingData`."""

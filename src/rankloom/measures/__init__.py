@@ -1,0 +1,1 @@
+"""How good a ranking is: measures with their conventions, evaluation, significance."""
