@@ -1,0 +1,87 @@
+# Everything a contributor needs, from a plain Python and make. `make` alone lists it.
+#
+# The environment is built in .venv, in two steps: what rankloom needs to run, and what proves it. Each step leaves
+# a stamp, so that a second run starts at once and a changed pyproject.toml is installed again.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+RUN := $(VENV)/bin/
+PIP := $(RUN)python -m pip --disable-pip-version-check --quiet
+RUNTIME := $(VENV)/.runtime
+TESTS := $(VENV)/.tests
+DOCS := $(VENV)/.docs
+
+# Numba's cache does not know which options it was compiled under: each way of running has a folder of its own.
+CACHE := $(CURDIR)/.cache
+JIT := NUMBA_CACHE_DIR="$(CACHE)/numba"
+JIT_FREE := NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR="$(CACHE)/numba-jit-free"
+BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CACHE)/numba-bounds"
+STEADY := HYPOTHESIS_PROFILE=steady
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format suite jit-free bounds docs bench clean
+.DELETE_ON_ERROR:
+
+help: ## list what can be made
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /|/' | \
+		while IFS='|' read -r name what; do printf '  make %-9s %s\n' "$$name" "$$what"; done
+
+demo: $(RUNTIME) ## generate judged data with a known truth, rank it, measure it, show a table
+	@$(RUN)rankloom demo --force $(ARGS)
+
+test: lint suite jit-free bounds ## prove everything: lint, types, the suite, and its reduced runs
+
+lint: $(TESTS) ## ruff and mypy
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
+	$(RUN)mypy
+
+format: $(TESTS) ## let ruff put the code in shape
+	$(RUN)ruff check --fix .
+	$(RUN)ruff format .
+
+# Kernels are compiled once before the workers start, so that no two of them compile the same one.
+suite: $(TESTS) ## the whole test suite
+	$(JIT) $(RUN)rankloom warmup
+	$(JIT) $(STEADY) $(RUN)pytest -n $(WORKERS) $(ARGS)
+
+jit-free: $(TESTS) ## the reduced suite with kernels as plain Python
+	$(JIT_FREE) $(STEADY) $(RUN)pytest -n $(WORKERS) -m jit_free $(ARGS)
+
+bounds: $(TESTS) ## the reduced suite with every index checked
+	$(BOUNDS) $(STEADY) $(RUN)pytest -n $(WORKERS) -m bounds $(ARGS)
+
+docs: $(DOCS) ## the documentation as a site, in site/
+	$(RUN)mkdocs build --strict
+
+bench: $(TESTS) ## speed and memory beside the peers (some minutes)
+	$(JIT) $(RUN)python -m benchmarks $(ARGS)
+
+clean: ## forget the environment and everything that was built
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output
+
+$(VENV)/.base:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		f"rankloom needs Python 3.11 or newer, {sys.executable} is {sys.version.split()[0]}: make PYTHON=...")'
+	@echo "building .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@touch $@
+
+$(RUNTIME): pyproject.toml $(VENV)/.base
+	@echo "installing rankloom into .venv"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(TESTS): pyproject.toml $(RUNTIME)
+	@echo "installing the test tools into .venv"
+	@$(PIP) install --editable '.[tables]' --group test
+	@touch $@
+
+$(DOCS): pyproject.toml $(RUNTIME)
+	@echo "installing the documentation tools into .venv"
+	@$(PIP) install --group docs
+	@touch $@

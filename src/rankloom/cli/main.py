@@ -1,0 +1,87 @@
+"""The `rankloom` program: finds the command, imports only that, and turns what goes wrong into one line.
+
+exit 0    done
+exit 2    something in the input cannot be used: one line on standard error says what, and what to do
+exit 70   a bug in rankloom: one line, and RANKLOOM_TRACEBACK=1 shows where
+exit 130  stopped with Ctrl-C (143: with SIGTERM); no half-written file is left
+exit 141  whoever read the output has gone away
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+import warnings
+from functools import partial
+from typing import Any
+
+import click
+
+from rankloom import __version__
+from rankloom.cli.failures import close_pipe, exit_code, tell_warning
+
+# command -> one line of help, shown without importing the command (a test keeps both equal).
+COMMANDS = {
+    "warmup": "Compile every kernel now, so that no later run waits for it.",
+}
+
+
+class Program(click.Group):
+    """A group whose commands live in `rankloom.cli.<command>` and are imported when they are asked for."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The commands, in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the one command that was asked for."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"rankloom.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, to its last byte of output."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # here, so that a closed pipe is noticed while it can still be handled
+        except BrokenPipeError:
+            return close_pipe()
+        return result
+
+    def main(self, args: Any = None, prog_name: Any = None, *rest: Any, **extra: Any) -> Any:
+        """Run a command and leave the process with its exit code."""
+        run = partial(
+            super().main, args, prog_name or "rankloom", *rest, **{**extra, "standalone_mode": False}
+        )
+        with warnings.catch_warnings():
+            warnings.showwarning = tell_warning
+            sys.exit(exit_code(run))
+
+
+@click.group(
+    cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def program(context: click.Context) -> None:
+    """Learning to rank: read any ranking data, look at it, measure rankings, compare rankers."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main() -> None:
+    """The entry point of `rankloom` and of `python -m rankloom`."""
+    signal.signal(signal.SIGTERM, _stop)
+    program.main()
+
+
+def _stop(number: int, _frame: Any) -> None:
+    """Leave through the usual way out, so that what is half-written is cleared away."""
+    sys.exit(128 + number)
