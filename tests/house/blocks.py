@@ -1,0 +1,87 @@
+"""The code blocks of a documentation page, and the outputs that the page says they have.
+
+    ```python       runs, all of a page in one namespace and one empty folder
+    ```text         right after it: what it prints
+    ```console      "$ command" lines, each with its output below it; runs in the same folder
+    <!-- no-run: why -->     on the line before: the block is shown, not run
+
+Blanks at line ends do not count, and "..." stands for anything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*)[^`]*$")
+NO_RUN = re.compile(r"<!-- no-run: \S.* -->")
+
+
+@dataclass
+class Block:
+    """One fenced block."""
+
+    language: str
+    line: int
+    text: str
+    run: bool = True
+    output: str | None = None
+
+
+@dataclass
+class _Reader:
+    blocks: list[Block] = field(default_factory=list)
+    before: str = ""  # the last line that is not blank, outside blocks
+
+    def end_of_block(self, block: Block) -> None:
+        block.run = not NO_RUN.fullmatch(self.before.strip())
+        printed = block.language in ("text", "output") and self.before.startswith("```")
+        if printed and self.blocks and self.blocks[-1].language == "python":
+            self.blocks[-1].output = block.text
+        self.blocks.append(block)
+        self.before = "```"
+
+
+def read_blocks(page: Path) -> list[Block]:
+    """Every fenced block of a page, in order."""
+    reader, block, fence = _Reader(), None, ""
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        match = FENCE.match(line)
+        if block is not None and line.strip() == fence:
+            reader.end_of_block(block)
+            block = None
+        elif block is not None:
+            block.text += line + "\n"
+        elif match:
+            block, fence = Block(match["language"], number, ""), match["fence"]
+        elif line.strip():
+            reader.before = line
+    assert block is None, f"{page.name}:{block.line}: this block has no end"
+    return reader.blocks
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """The commands of a console block, each with the output shown below it; a trailing backslash goes on."""
+    found: list[tuple[str, str]] = []
+    more = False
+    for line in block.text.splitlines():
+        if more:
+            command, output = found[-1]
+            found[-1] = (f"{command}\n{line.removeprefix('> ')}", output)
+        elif line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
+        more = line.endswith("\\") and (more or line.startswith("$ "))
+    return found
+
+
+def same(shown: str, printed: str) -> bool:
+    """Whether what was printed is what the page shows."""
+    pattern = r".*?".join(re.escape(part) for part in _tidy(shown).split("..."))
+    return re.fullmatch(pattern, _tidy(printed), re.DOTALL) is not None
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())

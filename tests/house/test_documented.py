@@ -1,0 +1,88 @@
+"""Every exported name, every command and every option has its place in the documentation."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import rankloom
+from rankloom.cli.main import COMMANDS, program
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EVERYTHING = "\n".join(page.read_text() for page in PAGES)
+CLI_PAGE = ROOT / "docs" / "cli.md"
+
+
+def command_named(name: str) -> click.Command:
+    command = program.get_command(click.Context(program), name)
+    assert command is not None
+    return command
+
+
+@pytest.mark.parametrize("name", rankloom.__all__)
+def test_exported_names_exist_and_are_documented(name: str) -> None:
+    value = getattr(rankloom, name)
+    if inspect.isclass(value) or inspect.isroutine(value):
+        assert inspect.getdoc(value), f"{name} has no docstring"
+    assert re.search(rf"\b{name}\b", EVERYTHING), f"no page of the documentation mentions {name}"
+
+
+def test_exported_names_are_listed_alike_for_programs_and_for_type_checkers() -> None:
+    source = ast.parse(Path(rankloom.__file__).read_text())
+    guarded = next(node for node in source.body if isinstance(node, ast.If))
+    typed = {
+        alias.name: node.module
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == rankloom._HOMES
+    assert sorted(typed) == sorted(rankloom.__all__)
+    assert set(rankloom.__all__) <= set(dir(rankloom))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'rnak'"):
+        rankloom.rnak  # noqa: B018
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_options_are_documented(name: str) -> None:
+    page = CLI_PAGE.read_text()
+    section = re.search(rf"^## `rankloom {name}`.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/cli.md has no section for {name}"
+    for parameter in command_named(name).params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            longest = max(parameter.opts, key=len)
+            assert re.search(rf"(?<![\w-]){longest}\b", section[0]), f"{name} {longest} is not in docs/cli.md"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_teaches_by_example(name: str) -> None:
+    shown = CliRunner().invoke(program, [name, "--help"])
+    assert shown.exit_code == 0
+    assert "Examples:" in shown.output
+    assert f"  rankloom {name}" in shown.output
+    for parameter in command_named(name).params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.opts[0]} has no help"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_short_help_is_the_first_sentence_of_the_long_one(name: str) -> None:
+    text = command_named(name).help or ""
+    assert " ".join(text.split("\n\n")[0].split()) == COMMANDS[name]
+
+
+def test_no_command_is_left_out() -> None:
+    folder = Path(importlib.import_module("rankloom.cli").__file__ or "").parent
+    modules = {path.stem for path in folder.glob("*.py") if "@click.command" in path.read_text()}
+    assert modules == set(COMMANDS)
