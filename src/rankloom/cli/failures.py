@@ -18,20 +18,23 @@ UNUSABLE, BUG, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
 def exit_code(run: Callable[[], Any]) -> int:
     """Call `run`; whatever it raises becomes a message and a code."""
     try:
-        result = run()
-    except click.Abort:
-        return _interrupted()
-    except KeyboardInterrupt:
+        run()
+        sys.stdout.flush()
+    except click.exceptions.Exit as way_out:
+        return way_out.exit_code
+    except (click.Abort, KeyboardInterrupt):
         return _interrupted()
     except click.ClickException as error:
         return _unusable(_usage(error), error)
     except (RankloomError, MemoryError) as error:
         return _unusable(str(error) or "not enough memory", error)
+    except BrokenPipeError:
+        return _closed_pipe()
     except OSError as error:
         return _unusable(_system(error), error)
     except Exception as error:
         return _bug(error)
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def tell(message: str) -> None:
@@ -52,10 +55,9 @@ def _unusable(message: str, error: BaseException) -> int:
 
 def _usage(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:]
     context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is None:
-        return message
-    return f"{message[:1].lower()}{message[1:]} (see {context.command_path} --help)"
+    return message if context is None else f"{message} (see {context.command_path} --help)"
 
 
 def _system(error: OSError) -> str:
@@ -84,7 +86,7 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
-def close_pipe() -> int:
+def _closed_pipe() -> int:
     """Nobody reads on: leave quietly, and keep the interpreter from flushing into the closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return CLOSED_PIPE

@@ -10,16 +10,19 @@ exit 141  whoever read the output has gone away
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import sys
 import warnings
-from functools import partial
 from typing import Any
 
 import click
 
 from rankloom import __version__
-from rankloom.cli.failures import close_pipe, exit_code, tell_warning
+from rankloom.cli.failures import exit_code, tell_warning
+
+NAME = "rankloom"
+COMPLETION = "_RANKLOOM_COMPLETE"
 
 # command -> one line of help, shown without importing the command (a test keeps both equal).
 COMMANDS = {
@@ -46,29 +49,29 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, to its last byte of output."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # here, so that a closed pipe is noticed while it can still be handled
-        except BrokenPipeError:
-            return close_pipe()
-        return result
-
-    def main(self, args: Any = None, prog_name: Any = None, *rest: Any, **extra: Any) -> Any:
-        """Run a command and leave the process with its exit code."""
-        run = partial(
-            super().main, args, prog_name or "rankloom", *rest, **{**extra, "standalone_mode": False}
-        )
+    def main(self, args: Any = None, *_rest: Any, **extra: Any) -> Any:
+        """Run a command, and leave the process with its exit code."""
+        arguments = sys.argv[1:] if args is None else list(args)
+        settings = {key: value for key, value in extra.items() if key not in ("prog_name", "standalone_mode")}
         with warnings.catch_warnings():
             warnings.showwarning = tell_warning
-            sys.exit(exit_code(run))
+            sys.exit(exit_code(lambda: self._run(arguments, settings)))
+
+    def _run(self, arguments: list[str], settings: dict[str, Any]) -> None:
+        """What click's own `main` does, without its own way of reporting errors."""
+        instruction = os.environ.get(COMPLETION)
+        if instruction:
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(self, settings, NAME, COMPLETION, instruction))
+        with self.make_context(NAME, arguments, **settings) as context:
+            self.invoke(context)
 
 
 @click.group(
     cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> None:
     """Learning to rank: read any ranking data, look at it, measure rankings, compare rankers."""
