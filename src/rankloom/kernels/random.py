@@ -24,7 +24,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def mix(z: Any) -> Any:
     """Scramble one uint64 into another; a bijection."""
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
@@ -32,20 +32,20 @@ def mix(z: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def next_uint64(state: NDArray[np.uint64]) -> Any:
     """The next uint64; moves the state on by one."""
     state[0] += GOLDEN
     return mix(state[0])
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def next_unit(state: NDArray[np.uint64]) -> Any:
     """The next float64 in [0, 1), a multiple of 2^-53."""
     return np.float64(next_uint64(state) >> np.uint64(11)) * _TO_UNIT
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def next_below(state: NDArray[np.uint64], n: Any) -> Any:
     """The next integer in [0, n), 1 <= n <= 2^32, by multiply and shift of the top 32 bits.
 
