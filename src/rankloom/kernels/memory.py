@@ -1,9 +1,13 @@
-"""Prefetch: ask for a cache line before it is needed, so that the wait overlaps with work."""
+"""What one machine instruction does and Numba has no name for: prefetch, wide loads, the position of a bit.
+
+The loads are not bounds-checked: a caller of `load_eight` and `no_digits` owns 8 and 64 readable bytes from `at`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -37,3 +41,62 @@ def _no_prefetch(array: Any, index: int) -> None:
 
 
 prefetch = _no_prefetch if jit_disabled() else _emit_prefetch
+
+
+@intrinsic
+def _emit_load_eight(typing_context: Any, text: Any, at: Any) -> Any:
+    """Emit one unaligned load of text[at : at + 8]."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.gep(struct.data, [arguments[1]])
+        return builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(text, at), generate
+
+
+@intrinsic
+def _emit_no_digits(typing_context: Any, text: Any, at: Any) -> Any:
+    """Emit the comparison of text[at : at + 64] with the digits, all bytes at once."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.gep(struct.data, [arguments[1]])
+        byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
+        loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
+        zeros, nines = (ir.Constant(vector, [ir.Constant(byte, value)] * 64) for value in (48, 9))
+        others = builder.icmp_unsigned(">", builder.sub(loaded, zeros), nines)
+        return builder.bitcast(others, ir.IntType(64))
+
+    return types.uint64(text, at), generate
+
+
+@intrinsic
+def _emit_trailing_zeros(typing_context: Any, bits: Any) -> Any:
+    """Emit the count of zero bits below the lowest one; undefined for 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+def _plain_load_eight(text: Any, at: int) -> Any:
+    """The eight bytes from `at` as one little-endian number."""
+    return np.uint64(int.from_bytes(text[int(at) : int(at) + 8].tobytes(), "little"))
+
+
+def _plain_no_digits(text: Any, at: int) -> Any:
+    """One bit for each of the 64 bytes from `at`, set where it is no ASCII digit."""
+    window = text[int(at) : int(at) + 64].tolist()
+    return np.uint64(sum(1 << i for i, byte in enumerate(window) if not 48 <= byte <= 57))
+
+
+def _plain_trailing_zeros(bits: int) -> Any:
+    """How many zero bits stand below the lowest one bit."""
+    return np.uint64((int(bits) & -int(bits)).bit_length() - 1)
+
+
+load_eight = _plain_load_eight if jit_disabled() else _emit_load_eight
+no_digits = _plain_no_digits if jit_disabled() else _emit_no_digits
+trailing_zeros = _plain_trailing_zeros if jit_disabled() else _emit_trailing_zeros
