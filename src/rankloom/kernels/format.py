@@ -1,11 +1,13 @@
-"""Numbers to decimal text: the shortest that reads back as the same float32, straight into a buffer of bytes.
+"""Numbers to decimal text, straight into a buffer: the shortest that reads back as the same float32.
 
-A float32 is v = c * 2^q, and every decimal inside R = (c - 1/2, c + 1/2) * 2^q reads back as v (R with its ends
-where c is even, as readers round halves to even; R is cut at c - 1/4 below where v is a power of two, since its
-lower neighbour is nearer). With k the greatest integer such that 10^k is at most as wide as R, R holds a multiple
-of 10^k and at most one multiple of 10^(k+1): the latter is the shortest if it is there, else the multiple of 10^k
-nearest to v. The ends of R and v, times 4 * 10^-k, are needed only to their integer part and to whether anything
-follows it: 64 bits of 10^-k are enough for that (R. Giulietti, 2020, "The Schubfach way to render doubles").
+A float32 is v = c * 2^q, and every decimal inside R = (c - 1/2, c + 1/2) * 2^q reads back as v. (With the
+ends of R where c is even, as readers round halves to even; and R begins at c - 1/4 where v is a power of two,
+since its lower neighbour is nearer.) Let k be the greatest integer such that 10^k is at most as wide as R.
+Then R holds a multiple of 10^k and at most one multiple of 10^(k+1): the latter is the shortest if it is
+there, else the multiple of 10^k nearest to v. Of v and the ends of R, times 4 * 10^-k, only the integer part
+is needed and whether anything follows it: 64 bits of 10^-k are enough for that.
+
+R. Giulietti, 2020, "The Schubfach way to render doubles".
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from numpy.typing import NDArray
 
 from rankloom.kernels.compile import kernel
 
-# The longest feature is " 4294967295:-1.23456789e-38".
-FEATURE_BYTES = 28
+# The longest features are like " 2147483647:-1234567800000000".
+FEATURE_BYTES = 29
 SHORTEST = -1  # in place of a number of decimals
 MAX_DECIMALS = 9
 
@@ -43,7 +45,7 @@ _SCALES = 10.0 ** np.arange(MAX_DECIMALS + 1)
 
 
 class Powers(NamedTuple):
-    """For each float32 exponent (0-255, and 256 more for powers of two): k, the shift, and 64 bits of 10^-k."""
+    """For each exponent of a float32, and again for powers of two: k, a shift, and 64 bits of 10^-k."""
 
     exponents: NDArray[np.int64]
     shifts: NDArray[np.uint64]
@@ -59,7 +61,7 @@ def powers() -> Powers:
 
 
 def _power(q: int, nearer: bool) -> tuple[int, int, int]:
-    """k, shift and g: 10^k is at most as wide as R, and 4c * 2^q * 10^-k == (4c << shift) * g / 2^64 in its 32 bits."""
+    """k, shift and g, such that 4c * 2^q * 10^-k is (4c << shift) * g / 2^64, which has 32 bits."""
     width = (3, q - 2) if nearer else (1, q)
     k = -60
     while _at_most(10, k + 1, *width):
@@ -76,7 +78,7 @@ def _at_most(base: int, power: int, times: int, exponent: int) -> bool:
     """Is base^power <= times * 2^exponent ?"""
     left = base ** max(power, 0) << max(-exponent, 0)
     right = times * base ** max(-power, 0) << max(exponent, 0)
-    return left <= right
+    return bool(left <= right)
 
 
 def _floor_log2_of_ten_to(power: int) -> int:
@@ -87,7 +89,7 @@ def _floor_log2_of_ten_to(power: int) -> int:
 
 @kernel(inline=True, allocates=False)
 def _scaled(g: Any, product: Any) -> Any:
-    """The integer part of g * product / 2^64; its last bit is also set where something follows the integer part."""
+    """The integer part of g * product / 2^64, its last bit set too where something follows."""
     low = (g & _LOW) * product
     high = (g >> _32) * product + (low >> _32)
     sticky = _1 if (high & _LOW) > _1 else _0
@@ -148,7 +150,7 @@ def _size(number: Any) -> Any:
 
 @kernel(inline=True, allocates=False)
 def _put_digits(out: Any, at: Any, end: Any, number: Any) -> Any:
-    """Write the last `end - at` digits of a uint64, leading zeros included, two at a time; what is left of it."""
+    """Write the last `end - at` digits of a uint64, leading zeros too; what is left of it."""
     while end - at >= 2:
         quotient = number // _100
         pair = number - quotient * _100
@@ -242,6 +244,15 @@ def _put_float32(out: Any, at: Any, value: Any, bits: Any, decimals: Any, tables
     return _put_decimal(out, at, digits, exponent, -4)
 
 
+@kernel(inline=True, allocates=False)
+def _copy(out: Any, at: Any, source: Any, first: Any, last: Any) -> Any:
+    """Write source[first:last]; the place after it."""
+    for i in range(first, last):
+        out[at] = source[i]
+        at += 1
+    return at
+
+
 @kernel(allocates=False)
 def write_rows(
     values: NDArray[np.float32],
@@ -255,36 +266,29 @@ def write_rows(
     tables: Powers,
     out: NDArray[np.uint8],
 ) -> int:
-    """Write lines: a row's head, ` column:value` for each of its features, its tail; the number of bytes written.
+    """Write lines: a row's head, ` column:value` for each feature, its tail; the number of bytes written.
 
-    settings: index of the first column, number of decimals or SHORTEST, 1 to leave out zeros. With no columns
-    given, features are counted from the first in each row. Heads and tails lie one after the other, and end at
-    `head_ends` and `tail_ends`.
+    settings: the number of the first column; how many decimals, or SHORTEST; 1 to leave out zeros. With no
+    `columns`, each row's features are counted from the first. Heads, and tails, lie one after the other.
     """
-    base, decimals, skip_zeros = settings[0], settings[1], settings[2] != 0
+    base, decimals, without_zeros = settings[0], settings[1], settings[2] != 0
     counted = columns.size == 0
-    bit_patterns = values.view(np.uint32)
-    at = 0
-    head = tail = 0
+    bits = values.view(np.uint32)
+    at = head = tail = np.int64(0)
     for row in range(row_offsets.size - 1):
-        for head in range(head, head_ends[row]):
-            out[at] = heads[head]
-            at += 1
+        at = _copy(out, at, heads, head, head_ends[row])
         head = head_ends[row]
         first = row_offsets[row]
         for i in range(first, row_offsets[row + 1]):
-            value = values[i]
-            if skip_zeros and value == 0.0:
+            if without_zeros and values[i] == 0.0:
                 continue
             column = i - first if counted else np.int64(columns[i])
             out[at] = _SPACE
             at = _put_integer(out, at + 1, np.uint64(column + base))
             out[at] = _COLON
-            at = _put_float32(out, at + 1, value, bit_patterns[i], decimals, tables)
-        for tail in range(tail, tail_ends[row]):
-            out[at] = tails[tail]
-            at += 1
+            at = _put_float32(out, at + 1, values[i], bits[i], decimals, tables)
+        at = _copy(out, at, tails, tail, tail_ends[row])
         tail = tail_ends[row]
         out[at] = _NEWLINE
         at += 1
-    return at
+    return int(at)

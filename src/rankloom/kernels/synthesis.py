@@ -1,4 +1,4 @@
-"""Made-up data, row by row: a query's or a row's numbers depend on the seed and its place alone, never on blocks."""
+"""Made-up data: what a query or a row holds depends on the seed and its place alone, never on blocks."""
 
 from __future__ import annotations
 
@@ -187,9 +187,13 @@ def _relevance(row: Any) -> Any:
 
 @kernel
 def mslr_queries(
-    seed: int, first_query: int, offsets: NDArray[np.int64], X: NDArray[np.float32], truth: NDArray[np.float64]
+    seed: int,
+    first_query: int,
+    offsets: NDArray[np.int64],
+    X: NDArray[np.float32],
+    truth: NDArray[np.float64],
 ) -> None:
-    """Fill in the rows of some queries, and their true scores. `offsets` are those of these queries, from 0."""
+    """Fill in the rows of some queries and their true scores. `offsets` are theirs, from 0."""
     state = np.empty(1, dtype=np.uint64)
     idf = np.empty((STREAMS, MOST_TERMS))
     tf = np.empty((STREAMS, MOST_TERMS))
@@ -223,9 +227,9 @@ def rcv1_rows(
     values: NDArray[np.float32],
     sizes: NDArray[np.int64],
 ) -> int:
-    """Fill in some rows: tokens drawn by their chances, counted, weighted by idf, of length one; the number of entries.
+    """Fill in some rows: tokens drawn, counted, weighted by idf, and of length one; the number of entries.
 
-    `tokens` are the numbers of tokens of these rows; `sizes` receives how many different terms each got. Terms are
+    `tokens` says how many tokens each row draws; `sizes` receives how many different terms it got. Terms are
     drawn by Walker's alias method (1977). Values have six significant digits, like published files.
     """
     state = np.empty(1, dtype=np.uint64)
