@@ -1,4 +1,4 @@
-"""One column of anything (list, array, Series, Arrow array) as a NumPy array, and the checks that all columns share.
+"""One column of anything (list, array, Series, Arrow array) as a NumPy array, and the checks for all columns.
 
 Every message counts rows from 0, in the caller's order.
 """
@@ -38,13 +38,17 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
     if not isinstance(values, np.ndarray):
         values = _from_other(values, what)
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(object).filled(None) if values.mask.any() else values.data
+        values = _unmasked(values)
     array = np.asarray(values)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
         raise InputError(f"{what} must have one value per row (1-D), got an array of shape {array.shape}")
     return array
+
+
+def _unmasked(values: Any) -> Any:
+    return values.astype(object).filled(None) if np.ma.getmaskarray(values).any() else values.data
 
 
 def _from_other(values: Any, what: str) -> NDArray[Any]:
@@ -134,7 +138,7 @@ def _as_number(value: Any, what: str, row: int, place: Place) -> float:
 
 
 def all_finite(array: NDArray[Any]) -> bool:
-    """True when no entry is NaN or infinite. One sum in the usual case: it is finite only when every term is."""
+    """True when no entry is NaN or infinite. Usually one sum: it is finite only when every term is."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
             return True

@@ -56,7 +56,7 @@ class Features(NamedTuple):
 
 
 def row_steps(edges: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
-    """Cut rows (or queries) into runs that hold about `size` of what `edges` counts; each run has at least one."""
+    """Cut rows (or queries) into runs with about `size` of what `edges` counts; each run has at least one."""
     count = len(edges) - 1
     steps, first = [], 0
     while first < count:
@@ -86,7 +86,7 @@ def _as_float32(array: NDArray[Any]) -> NDArray[np.float32]:
 def check_values(
     features: Features, source: NDArray[Any], allow_missing: bool = False, place: Place = row_place
 ) -> None:
-    """Refuse infinite values, and NaN unless allowed. `source` is what the values were before they became float32."""
+    """Refuse infinite values, and NaN unless allowed. `source`: the values before they became float32."""
     values = features.values
     if all_finite(values) or (allow_missing and not np.isinf(values).any()):
         return
@@ -113,7 +113,7 @@ def _entry_place(features: Features, index: Any) -> tuple[int, int]:
 def _as_table(X: Any) -> NDArray[Any]:
     """An array-like as a 2-D array of real numbers."""
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -131,14 +131,12 @@ def _as_table(X: Any) -> NDArray[Any]:
 def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
     table = np.empty(array.shape, dtype=np.float64)
     for column in range(array.shape[1]):
-        table[:, column] = as_numbers(
-            array[:, column], "X", lambda row, column=column: f"row {row}, column {column}"
-        )
+        table[:, column] = as_numbers(array[:, column], f"X, column {column},")
     return table
 
 
 def _from_sparse(X: Any) -> tuple[Features, NDArray[Any]]:
-    """SciPy's CSR arrays and their values as they were, shared where their types allow; columns sorted, duplicates summed, as SciPy means them."""
+    """CSR arrays, shared where types allow, and their values as given. Columns sorted, duplicates summed."""
     if X.ndim != 2:
         raise InputError(f"X must be a table of shape (n_rows, n_features), got shape {X.shape}")
     if X.dtype.kind not in "biuf":
@@ -165,7 +163,7 @@ def check_feature_count(n_features: int) -> None:
 
 
 def features_from_csr(values: Any, columns: Any, row_offsets: Any, n_features: int) -> Features:
-    """The three arrays as they are, where they have the right types; only their lengths and ends are checked."""
+    """The three arrays as they are, if they have the right types; only lengths and ends are checked."""
     check_feature_count(n_features)
     values = np.ascontiguousarray(values, dtype=np.float32)
     columns = as_columns(np.asarray(columns))
@@ -179,7 +177,7 @@ def features_from_csr(values: Any, columns: Any, row_offsets: Any, n_features: i
 
 
 def check_csr(features: Features) -> None:
-    """Refuse rows that end before they start, columns out of range, and columns that do not increase in a row."""
+    """Refuse rows that end before they start, and columns out of range or not increasing within a row."""
     edges, columns = features.row_offsets, features.columns
     if edges is None or columns is None:
         return

@@ -4,8 +4,8 @@
         temporary.write_text("0.5")
 
 A rename within one folder is atomic: readers see the old content or the new, never half of it. When the block
-fails, by an error, a full disk or Ctrl-C, what was written is removed and the old content stays. A process that is
-killed outright leaves its temporary behind; the next write to the same place on the same machine removes it.
+fails, by an error, a full disk or Ctrl-C, what was written is removed and the old content stays. A process
+killed outright leaves its temporary behind; the next write to the same place from this machine removes it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LONGEST_NAME = 60
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str], *, replace_folder: bool = False) -> Iterator[Path]:
-    """Give a path beside `target` to write a file or folder to; put it in place of `target` when the block ends well.
+    """Give a path beside `target` to write a file or folder to; it moves there when the block ends well.
 
-    `replace_folder` allows an existing folder to be replaced, as a whole. Devices and pipes are written directly.
+    `replace_folder` lets it replace an existing folder as a whole. Devices and pipes are written directly.
     """
     if _is_direct(Path(target)):
         yield Path(target)
@@ -90,7 +90,7 @@ def _is_direct(target: Path) -> bool:
 def _check_place(place: Path, replace_folder: bool) -> None:
     if not place.parent.is_dir():
         raise InputError(
-            f"the folder {place.parent} does not exist, so {place.name} cannot be written there; make it first"
+            f"cannot write {place.name}: the folder {place.parent} does not exist; make it first"
         )
     if place.is_dir() and not replace_folder:
         raise InputError(f"{place} is a folder and is not overwritten; give another name or remove it first")
@@ -155,7 +155,7 @@ def _put_in_place(temporary: Path, place: Path) -> None:
 
 
 def _swap_folders(temporary: Path, place: Path) -> None:
-    """Put a new folder where an old one is: exchanged in one step where the system can, else by two renames."""
+    """Put a new folder where an old one is: in one step where the system can, else by two renames."""
     if _exchange(temporary, place):
         remove(temporary)
         return

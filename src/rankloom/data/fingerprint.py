@@ -30,12 +30,12 @@ def fingerprint(data: RankingData) -> str:
 
 
 def _digest(array: NDArray[Any]) -> bytes:
-    """Hashes of pieces, hashed: pieces are hashed side by side, in the same bytes for any number of threads."""
+    """Hashes of pieces, hashed: pieces can be hashed side by side, for the same result."""
     from rankloom.kernels.threads import ordered_map
 
     raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     pieces = (raw[start : start + _BYTES_PER_STEP] for start in range(0, len(raw), _BYTES_PER_STEP))
-    digests = ordered_map(lambda piece: hashlib.blake2b(piece, digest_size=16).digest(), pieces)
+    digests = ordered_map(lambda piece: hashlib.blake2b(piece.data, digest_size=16).digest(), pieces)
     return hashlib.blake2b(str(array.dtype).encode() + b"".join(digests), digest_size=16).digest()
 
 

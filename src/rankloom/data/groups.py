@@ -1,6 +1,6 @@
 """Rows to queries: any order, any type of id, without sorting where rows already lie together.
 
-Rows are first cut into runs of equal ids, one comparison a row. When no id starts two runs, that is the answer.
+Rows are first cut into runs of equal ids, one comparison a row. When no id starts two runs, that is all.
 Otherwise runs are moved together, stably, queries in the order of their first appearance.
 """
 
@@ -31,8 +31,8 @@ class Groups(NamedTuple):
 def group_rows(qid: Any, n_rows: int) -> Groups:
     """Group rows by their query id; None is one query, numbered 0, over everything."""
     if qid is None:
-        edges = [0, n_rows] if n_rows else [0]
-        return Groups(np.array(edges, dtype=np.int64), np.zeros(len(edges) - 1, dtype=np.int64), None)
+        whole = np.array([0, n_rows] if n_rows else [0], dtype=np.int64)
+        return Groups(whole, np.zeros(len(whole) - 1, dtype=np.int64), None)
     keys = query_keys(qid, n_rows)
     starts = _run_starts(keys)
     heads = _as_ids(keys[starts])
@@ -134,7 +134,7 @@ def _first_seen(heads: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _first_positions(heads: NDArray[Any]) -> NDArray[np.int64]:
-    """For each entry, where its id first appears: by hash, by a table where numbers lie close, else by sorting."""
+    """For each entry, where its id first appears: by hash, by table if numbers lie close, else by sorting."""
     if heads.dtype.kind == "O":
         seen: dict[Any, int] = {}
         return np.array(
@@ -146,9 +146,9 @@ def _first_positions(heads: NDArray[Any]) -> NDArray[np.int64]:
         slots = (heads - heads.dtype.type(low)).astype(np.int64)
         table = np.zeros(high - low + 1, dtype=np.int64)
         table[slots[::-1]] = positions[::-1]  # the last one written, the first appearance, stays
-        return table[slots]
+        return np.asarray(table[slots])
     _, first, inverse = np.unique(heads, return_index=True, return_inverse=True)
-    return first.astype(np.int64)[inverse]
+    return np.asarray(first[inverse], dtype=np.int64)
 
 
 def _renumber(first_of_each: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""One text per row (doc ids, comments) or per column (names): arrays of strings, or `Texts` decoded when looked at."""
+"""One text per row (doc ids, comments) or per column: arrays of strings, or `Texts` decoded on demand."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankloom.data.columns import as_column, as_objects, check_length, is_missing
+from rankloom.data.texts import Texts
 from rankloom.errors import InputError
 
 
 def is_texts(values: Any) -> bool:
     """True for texts kept as one blob of bytes with starts and ends."""
-    return hasattr(values, "blob") and hasattr(values, "starts")
+    return isinstance(values, Texts)
 
 
 def text_column(values: Any, what: str, n_rows: int) -> Any:

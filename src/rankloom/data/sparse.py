@@ -12,7 +12,7 @@ _LARGEST_32 = np.iinfo(np.int32).max
 
 
 def as_csr_array(features: Features) -> Any:
-    """A csr_array that shares values and columns; row offsets become int32 where they fit, as SciPy wants both alike.
+    """A csr_array sharing values and columns; offsets become int32 where they fit, as SciPy wants both alike.
 
     The arrays are set one by one because csr_array's constructor would copy columns beside 64-bit offsets.
     """
