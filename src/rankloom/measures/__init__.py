@@ -1,1 +1,1 @@
-"""How good a ranking is: measures with their conventions, evaluation, significance."""
+"""How good a ranking is: measures with named conventions, evaluation, and comparison of two rankings."""

@@ -1,0 +1,143 @@
+"""From measures to the tables that kernels read: sorted by the order they need, choices as small integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankloom.measures.measure import Measure
+from rankloom.measures.presets import PAIRS, POINTS, discounts
+
+_NO_CUTOFF = 2**31
+_DISCOUNTS = ("log2", "letor")
+_CREDIT = {"pessimistic": 0.0, "average": 0.5, "optimistic": 1.0}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The measures of one kernel that need one order: their places in the list of measures, and their tables."""
+
+    rule: str  # "file", "pessimistic", "optimistic" or "docid"
+    pairs: bool
+    places: NDArray[np.int64]
+    choices: NDArray[np.int64]
+    limits: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute for each block of queries."""
+
+    measures: tuple[Measure, ...]
+    batches: tuple[Batch, ...]
+    points: tuple[int, ...]  # places of measures that need no order
+    discounts: NDArray[np.float64]
+    gains: NDArray[np.float64]
+
+
+def make_plan(measures: Sequence[Measure], longest: int) -> Plan:
+    """Group measures by kernel and order; `longest` is the length of the longest list."""
+    tables = _gain_tables(measures)
+    keys = sorted({_batch_key(m) for m in measures if m.name not in POINTS})
+    batches = []
+    for pairs, rule in keys:
+        places = [
+            i for i, m in enumerate(measures) if m.name not in POINTS and _batch_key(m) == (pairs, rule)
+        ]
+        rows = [_pair_row(measures[i]) if pairs else _list_row(measures[i], tables) for i in places]
+        choices = np.array([row[0] for row in rows], dtype=np.int64)
+        limits = np.array([row[1] for row in rows], dtype=np.float64)
+        batches.append(Batch(rule, pairs, np.array(places, dtype=np.int64), choices, limits))
+    points = tuple(i for i, m in enumerate(measures) if m.name in POINTS)
+    depth = _deepest(measures, longest)
+    weights = np.stack([discounts(kind, depth) for kind in _DISCOUNTS])
+    return Plan(tuple(measures), tuple(batches), points, weights, _stack(tables))
+
+
+def _batch_key(measure: Measure) -> tuple[bool, str]:
+    """Which kernel, which order. Averages need groups of equal scores only, so any order does."""
+    pairs = measure.name in PAIRS
+    if measure.ties in ("file", "docid"):
+        return pairs, measure.ties
+    if pairs:
+        return True, "optimistic"
+    return False, "file" if measure.ties == "average" else str(measure.ties)
+
+
+def _list_row(measure: Measure, tables: list[Any]) -> tuple[list[int], list[float]]:
+    from rankloom.kernels import measures as kernels
+
+    kinds = {
+        "ndcg": kernels.NDCG,
+        "dcg": kernels.DCG,
+        "mean-ndcg": kernels.MEAN_NDCG,
+        "map": kernels.MAP,
+        "mrr": kernels.MRR,
+        "err": kernels.ERR,
+        "p": kernels.PRECISION,
+        "r": kernels.RECALL,
+    }
+    gain = {"exp2": kernels.EXP2, "linear": kernels.LINEAR, None: 0}
+    denominator = {
+        "relevant": kernels.BY_RELEVANT,
+        "reachable": kernels.BY_REACHABLE,
+        "found": kernels.BY_FOUND,
+    }
+    short = {"truncate": kernels.TRUNCATE, "pad": kernels.PAD, "zero": kernels.ZERO}
+    own_table = isinstance(measure.gain, tuple)
+    choices = [0] * kernels.CHOICES
+    choices[kernels.KIND] = kinds[measure.name]
+    choices[kernels.CUTOFF] = measure.k or _NO_CUTOFF
+    choices[kernels.GAIN] = kernels.TABLE if own_table else gain[measure.gain]  # type: ignore[index]
+    choices[kernels.GAIN_ROW] = tables.index(measure.gain) if own_table else 0
+    choices[kernels.DISCOUNT_ROW] = _DISCOUNTS.index(measure.discount) if measure.discount else 0
+    choices[kernels.AVERAGE] = measure.ties == "average"
+    choices[kernels.DENOMINATOR] = denominator[measure.denominator or "relevant"]
+    choices[kernels.SHORT] = short[measure.short or "truncate"] if measure.k else kernels.TRUNCATE
+    limits = [0.0] * kernels.LIMITS
+    limits[kernels.THRESHOLD] = measure.lowest_relevant or 0.0
+    limits[kernels.MAX_GRADE] = measure.max_grade or 0.0
+    return choices, limits
+
+
+def _pair_row(measure: Measure) -> tuple[list[int], list[float]]:
+    from rankloom.kernels import pairs as kernels
+
+    kinds = {
+        "pairwise": kernels.PAIRWISE,
+        "tau": kernels.TAU,
+        "auc": kernels.AUC,
+        "auc-loss": kernels.AUC_LOSS,
+    }
+    choices = [0] * kernels.CHOICES
+    choices[kernels.KIND] = kinds[measure.name]
+    choices[kernels.TOTAL_ORDER] = measure.ties in ("file", "docid")
+    limits = [0.0] * kernels.LIMITS
+    limits[kernels.CREDIT] = _CREDIT.get(measure.ties or "average", 1.0)
+    limits[kernels.THRESHOLD] = measure.lowest_relevant or 0.0
+    return choices, limits
+
+
+def _gain_tables(measures: Sequence[Measure]) -> list[Any]:
+    """Row 0 is 2^y - 1; the others are the measures' own tables."""
+    own = dict.fromkeys(m.gain for m in measures if isinstance(m.gain, tuple))
+    return [None, *own]
+
+
+def _stack(tables: list[Any]) -> NDArray[np.float64]:
+    width = max([54, *(len(table) for table in tables[1:])])
+    stacked = np.zeros((len(tables), width))
+    stacked[0] = 2.0 ** np.arange(width) - 1.0
+    for row, table in enumerate(tables[1:], start=1):
+        stacked[row, : len(table)] = table
+    return stacked
+
+
+def _deepest(measures: Sequence[Measure], longest: int) -> int:
+    """How many discounts anybody reads."""
+    cutoffs = [m.k or longest for m in measures if m.discount is not None]
+    return min(longest, max(cutoffs, default=1))
