@@ -17,7 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Lets sums be reordered and multiplications fused, so that loops vectorise. Without nnan and ninf: kernels look for NaN.
+# Lets sums be reordered and multiplications fused, so that loops vectorise.
+# Without nnan and ninf: kernels look for NaN.
 FAST_SUMS = {"reassoc", "contract", "arcp", "nsz"}
 
 _told = False
@@ -30,12 +31,12 @@ def kernel(
     inline: bool = False,
     allocates: bool = True,
 ) -> Any:
-    """Compile a function over arrays: no GIL, cached on disk, NumPy's division, sums in order unless `fast_sums`.
+    """Compile a function over arrays: no GIL, cached on disk, NumPy's division, sums in order.
 
     Use as `@kernel`, or `@kernel(fast_sums=True)` where a vectorised sum is worth a changed last bit, or
-    `@kernel(inline=True)` for a few lines that LLVM should always put into their caller. `allocates=False`, on a
-    kernel and its helpers that make no array (slices and views included), leaves out the counting of references
-    at each call of a helper: a loop of small helpers over one buffer ran 7 times as fast.
+    `@kernel(inline=True)` for a few lines that LLVM should always put into their caller. `allocates=False`,
+    on a kernel and its helpers that make no array (slices and views included), leaves out the counting of
+    references at each call of a helper: a loop of small helpers over one buffer ran 7 times as fast.
     """
 
     def decorate(target: Function) -> Any:
@@ -85,11 +86,14 @@ class _Exposed:
 
 
 def as_kernel(array: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """`array` as a kernel takes it: C-contiguous, of this dtype, and of Numba's one (writable) array type.
+    """`array` as a kernel takes it: this dtype, C-contiguous, aligned, and Numba's one (writable) array type.
 
-    Copies only where dtype or layout ask for it. Kernels never write to what they are given as input.
+    Copies only where dtype, layout or alignment ask for it. Kernels never write to what they are given to
+    read.
     """
     ready = np.ascontiguousarray(array, dtype=dtype)
+    if not ready.flags.aligned:
+        ready = ready.copy()
     if ready.flags.writeable:
         return ready if type(ready) is np.ndarray else ready.view(np.ndarray)
     return np.asarray(_Exposed(ready))

@@ -1,6 +1,7 @@
 """What one machine instruction does and Numba has no name for: prefetch, wide loads, the position of a bit.
 
-The loads are not bounds-checked: a caller of `load_eight` and `no_digits` owns 8 and 64 readable bytes from `at`.
+The loads are not bounds-checked: a caller of `load_eight` and `no_digits` owns 8 and 64 readable bytes from
+`at`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from rankloom.kernels.compile import jit_disabled
 
 
 @intrinsic
-def _emit_prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Emit llvm.prefetch for the line of array[index]: for reading, into all caches; a wrong index cannot fault."""
-    if not isinstance(array, types.Array) or array.ndim != 1 or not isinstance(index, types.Integer):
+def _emit_prefetch(_typing: Any, array: Any, index: Any) -> Any:
+    """Emit llvm.prefetch for the line of array[index]: to read, into all caches; no index can fault."""
+    if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
+        return None
+    if not isinstance(index, types.Integer):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         struct = context.make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = builder.gep(struct.data, [arguments[1]])
+        place = context.cast(builder, arguments[1], signature.args[1], types.intp)  # gep takes all as signed
+        pointer = builder.gep(struct.data, [place])
         byte = ir.IntType(8).as_pointer()
         flag = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
@@ -44,7 +48,7 @@ prefetch = _no_prefetch if jit_disabled() else _emit_prefetch
 
 
 @intrinsic
-def _emit_load_eight(typing_context: Any, text: Any, at: Any) -> Any:
+def _emit_load_eight(_typing: Any, text: Any, at: Any) -> Any:
     """Emit one unaligned load of text[at : at + 8]."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -56,7 +60,7 @@ def _emit_load_eight(typing_context: Any, text: Any, at: Any) -> Any:
 
 
 @intrinsic
-def _emit_no_digits(typing_context: Any, text: Any, at: Any) -> Any:
+def _emit_no_digits(_typing: Any, text: Any, at: Any) -> Any:
     """Emit the comparison of text[at : at + 64] with the digits, all bytes at once."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -72,10 +76,10 @@ def _emit_no_digits(typing_context: Any, text: Any, at: Any) -> Any:
 
 
 @intrinsic
-def _emit_trailing_zeros(typing_context: Any, bits: Any) -> Any:
+def _emit_trailing_zeros(_typing: Any, _bits: Any) -> Any:
     """Emit the count of zero bits below the lowest one; undefined for 0."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate

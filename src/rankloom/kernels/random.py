@@ -1,4 +1,4 @@
-"""splitmix64: random numbers from one uint64 of state, the same bits on every machine and for any thread count.
+"""splitmix64: random numbers from one uint64 of state, the same bits everywhere and for any thread count.
 
     state_i = seed + i * 0x9E3779B97F4A7C15            (mod 2^64)
     output  = mix(state_i)

@@ -7,9 +7,11 @@ never by the number of threads, and results come back in block order: a sum over
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from numbers import Integral
+from threading import Condition, Lock, local
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,11 +24,12 @@ ROWS_PER_BLOCK = 1 << 16
 MAX_BLOCKS = 256
 
 _lock = Lock()
+_this_thread = local()
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None
 
 
 def thread_count(threads: int | None = None) -> int:
-    """How many threads to use: the argument, else RANKLOOM_THREADS, else the cores this process may run on."""
+    """How many threads to use: the argument, else RANKLOOM_THREADS, else the cores that are ours."""
     if threads is None:
         setting = os.environ.get("RANKLOOM_THREADS", "").strip()
         if not setting:
@@ -34,7 +37,8 @@ def thread_count(threads: int | None = None) -> int:
         if not setting.isdecimal() or int(setting) < 1:
             raise ValueError(f"RANKLOOM_THREADS must be a whole number from 1, got {setting!r}")
         return int(setting)
-    if threads < 1:
+    given: Any = threads
+    if not isinstance(given, Integral) or int(given) < 1:
         raise ValueError(f"threads must be a whole number from 1 (or None for all cores), got {threads!r}")
     return int(threads)
 
@@ -46,7 +50,7 @@ def _usable_cores() -> int:
 
 
 def query_blocks(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut queries into runs of about equal rows: `(first, last)` pairs, last excluded. Depends on offsets alone."""
+    """Cut queries into runs of about equal rows, by offsets alone: `(first, last)` pairs, last excluded."""
     n_queries = len(offsets) - 1
     if n_queries <= 0:
         return []
@@ -68,30 +72,56 @@ def run_blocks(
 def ordered_map(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
 ) -> Iterator[Result]:
-    """Like `map`, over the shared threads: results in order, at most twice as many items under way as threads.
+    """Like `map`, over the shared threads: results in order, at most twice as many items under way as there
+    are threads.
 
-    With one thread, everything runs in the caller's. If one call fails or the caller stops, what is under way
-    is waited for, so that nobody writes to a buffer that its owner has let go.
+    With one thread, everything runs in the caller's; so it does within one of the shared threads, which would
+    else wait for each other. If one call fails or the caller stops, what is under way is waited for, so that
+    nobody writes to a buffer that its owner has let go.
     """
     count = thread_count(threads)
-    if count == 1:
+    if count == 1 or getattr(_this_thread, "is_shared", False):
         yield from map(function, items)
         return
-    pool = _shared_pool(count)
-    waiting: list[Future[Result]] = []
+    pool, crew = _shared_pool(count), _Crew()
+    waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > 2 * count:
-                yield waiting.pop(0).result()
+            waiting.append(pool.submit(crew.work, function, item))
+            if len(waiting) == 2 * count:
+                yield waiting.popleft().result()
         while waiting:
-            yield waiting.pop(0).result()
+            yield waiting.popleft().result()
     finally:
-        for future in waiting:
-            future.cancel()
-        for future in waiting:
-            if not future.cancelled():
-                future.exception()
+        crew.dismiss()
+
+
+class _Crew:
+    """Who is at work for one caller, counted here: Ctrl-C may come before a submitted future is noted."""
+
+    def __init__(self) -> None:
+        self._change = Condition()
+        self._at_work = 0
+        self._dismissed = False
+
+    def work(self, function: Callable[[Item], Result], item: Item) -> Result:
+        """Call the function, unless nobody wants the result any more."""
+        with self._change:
+            if self._dismissed:
+                raise CancelledError
+            self._at_work += 1
+        try:
+            return function(item)
+        finally:
+            with self._change:
+                self._at_work -= 1
+                self._change.notify_all()
+
+    def dismiss(self) -> None:
+        """Let nobody begin, and wait for who has begun."""
+        with self._change:
+            self._dismissed = True
+            self._change.wait_for(lambda: self._at_work == 0)
 
 
 def _shared_pool(count: int) -> ThreadPoolExecutor:
@@ -99,8 +129,12 @@ def _shared_pool(count: int) -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None or _pool[:2] != (os.getpid(), count):
-            _pool = (os.getpid(), count, ThreadPoolExecutor(count, thread_name_prefix="rankloom"))
+            _pool = (os.getpid(), count, ThreadPoolExecutor(count, "rankloom", _mark_as_shared))
         return _pool[2]
+
+
+def _mark_as_shared() -> None:
+    _this_thread.is_shared = True
 
 
 def _forget_pool() -> None:
