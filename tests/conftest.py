@@ -1,13 +1,13 @@
-"""What every test runs under: NumPy's quiet integers, and hypothesis as it is wanted here."""
+"""What every test runs under: hypothesis as it is wanted here, and plain Python for kernels where asked for."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+JIT_FREE = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 # `steady` draws the same examples in every run; `explore` draws new ones.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -16,8 +16,7 @@ settings.register_profile("explore", print_blob=True, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady" if os.environ.get("CI") else "explore"))
 
 
-@pytest.fixture(autouse=True)
-def _machine_arithmetic() -> Iterator[None]:
-    """Kernels count on wrapping integers and on inf; as plain Python they would make NumPy warn."""
-    with np.errstate(all="ignore"):
-        yield
+def pytest_configure(config: pytest.Config) -> None:
+    """Kernels count on integers that wrap around and on inf; as plain Python, NumPy would warn of both."""
+    if JIT_FREE:
+        config.addinivalue_line("filterwarnings", "ignore:.* encountered in:RuntimeWarning")
