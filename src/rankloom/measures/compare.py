@@ -16,16 +16,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rankloom.data.groups import group_rows
 from rankloom.errors import InputError
 from rankloom.measures import significance
 from rankloom.measures.comparison import TESTS, Comparison, Difference
 from rankloom.measures.pairing import Pair, pair_up
 
 if TYPE_CHECKING:
-    from rankloom.measures.evaluate import Evaluation
+    from rankloom.measures.evaluation import Evaluation
     from rankloom.measures.measure import Measure
 
 INTERVALS = ("percentile", "bca")
+LOWER_IS_BETTER = ("auc-loss", "mse", "logloss")
+BY_ROWS = ("mse", "logloss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,8 @@ def compare(
     scores_a, scores_b, y, qid, doc_ids
         As for `evaluate`: one score a row for each system, labels (or a `RankingData`), and query ids.
     measures
-        Measures or their names, one row each for every pair of systems.
+        Measures or their names, one row each for every pair of systems. Squared error and log loss weigh a
+        query by its rows, as `evaluate` does.
     query_weights
         One weight a query, in the order of `evaluate`. The mean difference, the randomisation test and the
         interval are then weighted; the t-test and Wilcoxon's know no weights, and are left out.
@@ -109,13 +115,12 @@ def compare(
     pairs = _pairs(tuple(systems), baseline, all_pairs)
     wanted = _measures(measures)
     options = {"qid": qid, "query_weights": query_weights, "doc_ids": doc_ids, "threads": threads}
-    evaluations = {name: _evaluate(name, scores, y, wanted, **options) for name, scores in systems.items()}
-    weights = query_weights if query_weights is not None else getattr(y, "query_weights", None)
+    evaluations = {name: _evaluate(name, scores, y, wanted, options) for name, scores in systems.items()}
     rows = []
     for measure, (a, b) in itertools.product(wanted, pairs):
-        values_a, values_b = (evaluations[name].per_query(str(measure)) for name in (a, b))
-        pair = pair_up(values_a, values_b, weights, (a, b))
-        rows.append(_row(pair, str(measure), (a, b), measure.lower_is_better, settings))
+        values_a, values_b = (evaluations[name].per_query(measure) for name in (a, b))
+        pair = pair_up(values_a, values_b, _weights(measure, y, qid, query_weights), (a, b))
+        rows.append(_row(pair, str(measure), (a, b), measure.name in LOWER_IS_BETTER, settings))
     return _comparison(rows, tuple(systems), settings)
 
 
@@ -156,23 +161,37 @@ def compare_values(
 
 
 def _measures(measures: Any) -> list[Measure]:
-    """Measure values, from one or several, by name or not."""
+    """Different measures that have a value for each query, from one or several, by name or not."""
     from rankloom.measures.measure import Measure
 
-    given = [measures] if isinstance(measures, str | Measure) else list(measures)
-    if not given:
+    given = [measures] if isinstance(measures, str | Measure) else measures
+    parsed = list(dict.fromkeys(Measure.parse(measure) for measure in given))
+    if not parsed:
         raise InputError("measures must name at least one measure, got none")
-    return [Measure.parse(one) if isinstance(one, str) else one for one in given]
+    if "ece" in (measure.name for measure in parsed):
+        raise InputError(
+            "ece is one number for all rows: without a value per query, there is nothing to pair"
+        )
+    return parsed
 
 
-def _evaluate(name: str, scores: Any, y: Any, measures: list[Measure], **options: Any) -> Evaluation:
-    """`evaluate`, with the system's name before what may be wrong with its scores."""
+def _evaluate(name: str, scores: Any, y: Any, measures: list[Measure], options: dict[str, Any]) -> Evaluation:
+    """`evaluate`, saying which system it is whose scores cannot be used."""
     from rankloom.measures.evaluate import evaluate
 
     try:
         return evaluate(scores, y, measures=measures, **options)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"system {name}: {error}") from error
+
+
+def _weights(measure: Measure, y: Any, qid: Any, query_weights: Any) -> Any:
+    """One weight a query, as `evaluate` has them: measures of points weigh a query by its rows too."""
+    weights = getattr(y, "query_weights", None) if query_weights is None else query_weights
+    if measure.name not in BY_ROWS:
+        return weights
+    lengths = np.diff(y.offsets if hasattr(y, "offsets") else group_rows(qid, len(y)).offsets)
+    return lengths if weights is None else lengths * np.asarray(weights, dtype=np.float64)
 
 
 def _systems(scores_a: Any, scores_b: Any, y: Any, names: Sequence[str]) -> tuple[dict[str, Any], Any]:

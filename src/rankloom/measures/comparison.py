@@ -203,13 +203,17 @@ def _evidence(comparison: Comparison, row: Difference) -> str:
         flip = comparison.significant(row) and (row.difference or 0.0) < 0
         low, high = (-row.high, -row.low) if flip else (row.low, row.high)
         parts.append(f"{comparison.confidence * 100:g} % interval {number(low)} to {number(high)}")
-    p = row.holm(comparison.test)
-    after = f" after Holm over {len(comparison)} tests" if len(comparison) > 1 else ""
-    equal = "" if p is not None and p < 1e-4 else "= "
-    told = p_text(p).replace("<", "< ")
+    p, alone = row.holm(comparison.test), row.p(comparison.test)
     name = TESTS[comparison.test]
-    parts.append(f"{name}: p {equal}{told}{after}" if p is not None else f"{name}: not defined here")
-    return ", ".join(parts)
+    if p is None or alone is None:
+        return ", ".join([*parts, f"{name}: not defined here"])
+    after = f" after Holm over {len(comparison)} tests" if len(comparison) > 1 else ""
+    only_alone = f"; {_told(alone)} if it were the only test" if alone <= comparison.alpha < p else ""
+    return ", ".join([*parts, f"{name}: {_told(p)}{after}{only_alone}"])
+
+
+def _told(p: float) -> str:
+    return f"p = {p_text(p)}" if p >= 1e-4 else "p < 0.0001"
 
 
 def _counts(row: Difference) -> str:

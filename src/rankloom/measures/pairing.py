@@ -62,6 +62,8 @@ def _weights(given: Any, n_queries: int) -> Values:
     weights = _values(given, "query weights")
     if len(weights) != n_queries:
         raise InputError(f"query weights must be one a query: {n_queries}, got {len(weights)}")
+    if n_queries and not weights.any():
+        raise InputError("query weights must not all be 0")
     wrong = np.flatnonzero(~(weights >= 0))
     if len(wrong):
         raise InputError(f"query weights must be 0 or more, got {weights[wrong[0]]} at position {wrong[0]}")
