@@ -1,11 +1,12 @@
-"""Every measure that reads one ranked list, and the gain of a label. One kernel computes all of them for a block.
+"""Every measure that reads one ranked list, and the gain of a label: one kernel computes all for a block.
 
-A list is its labels in ranked order, cut into groups: rows of equal score are one group where ties are averaged,
-and every row is a group of its own where a rule has ordered them. So each measure is one expected value
-(McSherry & Najork, 2008, "Computing information retrieval performance measures efficiently in the presence of
-tied scores"), which for groups of one row is the measure itself.
+A list is its labels in ranked order, cut into groups: rows of equal score are one group where ties are
+averaged, and every row is a group of its own where a rule has ordered them. So each measure is one expected
+value (McSherry & Najork, 2008, "Computing information retrieval performance measures efficiently in the
+presence of tied scores"), which for groups of one row is the measure itself.
 
-Notation: a group starts after t rows and has n of them, r relevant; R rows before it are relevant; all from the top.
+Notation: a group starts after t rows and has n of them, r relevant; R rows before it are relevant; all from
+the top.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ TRUNCATE, PAD, ZERO = range(3)
 EXACT_EXPONENT = 53.0
 
 
-@kernel
-def gain_of(label: float, kind: int, table: NDArray[np.float64], shift: float) -> float:
-    """The gain of a label: 2^y - 1, y, or table[y]; nothing below zero. Times 2^-shift where the kind is EXP2."""
+@kernel(allocates=False)
+def gain_of(label: float, kind: int, table: NDArray[np.float64], shift: float) -> Any:
+    """The gain of a label: 2^y - 1, times 2^-shift, or y, or table[y]; labels below 0 count as 0."""
     if kind == TABLE:
         return table[np.int64(max(label, 0.0))]
     if label <= 0.0:
@@ -67,13 +68,13 @@ def gain_block(
             gains[row] = gain_of(labels[row], kind, table, _shift(top, kind))
 
 
-@kernel
-def _shift(top: float, kind: int) -> float:
+@kernel(allocates=False)
+def _shift(top: float, kind: int) -> Any:
     return top if kind == EXP2 and top > EXACT_EXPONENT else 0.0
 
 
-@kernel
-def _group_gain(ranked: Any, first: int, last: int, kind: int, table: Any, shift: float) -> float:
+@kernel(allocates=False)
+def _group_gain(ranked: Any, first: int, last: int, kind: int, table: Any, shift: float) -> Any:
     """The mean gain of the rows of a group, which each of its places gets."""
     if last == first + 1:
         return gain_of(ranked[first], kind, table, shift)
@@ -83,8 +84,8 @@ def _group_gain(ranked: Any, first: int, last: int, kind: int, table: Any, shift
     return total / (last - first)
 
 
-@kernel
-def _dcg(ranked: Any, ends: Any, cut: int, kind: int, table: Any, discounts: Any, shift: float) -> float:
+@kernel(allocates=False)
+def _dcg(ranked: Any, ends: Any, cut: int, kind: int, table: Any, discounts: Any, shift: float) -> Any:
     """sum over i <= k of gain_i * discount_i."""
     total = 0.0
     first = 0
@@ -98,10 +99,10 @@ def _dcg(ranked: Any, ends: Any, cut: int, kind: int, table: Any, discounts: Any
     return total
 
 
-@kernel
+@kernel(allocates=False)
 def _ndcg(
     ranked: Any, ends: Any, ideal: Any, singles: Any, cut: int, kind: int, table: Any, discounts: Any
-) -> float:
+) -> Any:
     """DCG@k / (DCG@k of the ideal order); NaN where no label has a gain."""
     shift = _shift(ideal[0], kind)
     best = _dcg(ideal, singles, cut, kind, table, discounts, shift)
@@ -110,8 +111,8 @@ def _ndcg(
     return _dcg(ranked, ends, cut, kind, table, discounts, shift) / best
 
 
-@kernel
-def _mean_ndcg(ranked: Any, ends: Any, ideal: Any, cut: int, kind: int, table: Any, discounts: Any) -> float:
+@kernel(allocates=False)
+def _mean_ndcg(ranked: Any, ends: Any, ideal: Any, cut: int, kind: int, table: Any, discounts: Any) -> Any:
     """The mean over i = 1..k of NDCG@i (Lee & Lin, 2014, section 4.4); NaN where no label has a gain."""
     shift = _shift(ideal[0], kind)
     if gain_of(ideal[0], kind, table, shift) <= 0.0:
@@ -128,22 +129,22 @@ def _mean_ndcg(ranked: Any, ends: Any, ideal: Any, cut: int, kind: int, table: A
     return total / cut
 
 
-@kernel
-def _count_relevant(ranked: Any, first: int, last: int, threshold: float) -> int:
+@kernel(allocates=False)
+def _count_relevant(ranked: Any, first: int, last: int, threshold: float) -> Any:
     count = 0
     for i in range(first, last):
         count += ranked[i] >= threshold
     return count
 
 
-@kernel
+@kernel(allocates=False)
 def _average_precision(
     ranked: Any, ends: Any, relevant: int, cutoff: int, cut: int, threshold: float, denominator: int
-) -> float:
+) -> Any:
     """sum over relevant places i <= k of (relevant rows up to i) / i, divided as the denominator says.
 
-    Within a group, place t + j is relevant with probability r / n, and then (j - 1)(r - 1) / (n - 1) of the rows
-    before it in its group are, on average.
+    Within a group, place t + j is relevant with probability r / n, and then (j - 1)(r - 1) / (n - 1) of the
+    rows before it in its group are, on average.
     """
     total, found = 0.0, 0
     first = 0
@@ -164,8 +165,8 @@ def _average_precision(
     return total / found if found > 0 else 0.0
 
 
-@kernel
-def _reciprocal_rank(ranked: Any, ends: Any, cut: int, threshold: float) -> float:
+@kernel(allocates=False)
+def _reciprocal_rank(ranked: Any, ends: Any, cut: int, threshold: float) -> Any:
     """1 / (place of the first relevant row), 0 if that is below k.
 
     In a group, the first relevant row is the j-th with probability r/(n-j+1) times that of none before it.
@@ -185,8 +186,8 @@ def _reciprocal_rank(ranked: Any, ends: Any, cut: int, threshold: float) -> floa
     return 0.0
 
 
-@kernel
-def _stop_probability(label: float, kind: int, max_grade: float) -> float:
+@kernel(allocates=False)
+def _stop_probability(label: float, kind: int, max_grade: float) -> Any:
     """(2^y - 1) / 2^max, or y / max: how likely a reader is to be satisfied by a row."""
     if label <= 0.0:
         return 0.0
@@ -198,11 +199,12 @@ def _stop_probability(label: float, kind: int, max_grade: float) -> float:
 @kernel
 def _expected_reciprocal_rank(
     ranked: Any, ends: Any, cut: int, kind: int, max_grade: float, reach: Any
-) -> float:
+) -> Any:
     """sum over i <= k of 1/i * P_i * prod over j < i of (1 - P_j) (Chapelle et al., 2009).
 
-    reach[j] is the mean, over the orders of a group, of the product of (1 - P) over its first j rows: a mean of
-    elementary symmetric polynomials, built up row by row. Place t + j then adds (reach[j-1] - reach[j]) / (t + j).
+    reach[j] is the mean, over the orders of a group, of the product of (1 - P) over its first j rows: a mean
+    of elementary symmetric polynomials, built up row by row. Place t + j then adds (reach[j-1] - reach[j]) /
+    (t + j).
     """
     total, reading = 0.0, 1.0
     first = 0
@@ -225,8 +227,8 @@ def _expected_reciprocal_rank(
     return total
 
 
-@kernel
-def _found(ranked: Any, ends: Any, cut: int, threshold: float) -> float:
+@kernel(allocates=False)
+def _found(ranked: Any, ends: Any, cut: int, threshold: float) -> Any:
     """How many relevant rows the first k places hold; a group cut by k gives its share."""
     total = 0.0
     first = 0
@@ -239,7 +241,7 @@ def _found(ranked: Any, ends: Any, cut: int, threshold: float) -> float:
 
 
 @kernel
-def _by_relevance(ranked: Any, ends: Any, singles: Any, ideal: Any, choice: Any, threshold: float) -> float:
+def _by_relevance(ranked: Any, ends: Any, ideal: Any, choice: Any, threshold: float) -> Any:
     """The measures that know relevant rows from others; NaN where none is relevant."""
     n = len(ranked)
     cutoff = choice[CUTOFF]
@@ -262,7 +264,7 @@ def _by_relevance(ranked: Any, ends: Any, singles: Any, ideal: Any, choice: Any,
 @kernel
 def _by_grade(
     ranked: Any, ends: Any, singles: Any, ideal: Any, choice: Any, max_grade: float, tables: Any, scratch: Any
-) -> float:
+) -> Any:
     """The measures that know grades; NaN where no grade is above zero (DCG: 0)."""
     discounts, gains = tables
     cut = min(choice[CUTOFF], len(ranked))
@@ -279,8 +281,8 @@ def _by_grade(
     return _dcg(ranked, ends, cut, kind, table, discount, 0.0)
 
 
-@kernel
-def _find_groups(scores: Any, order: Any, start: int, groups: Any) -> None:
+@kernel(allocates=False)
+def _find_groups(scores: Any, order: Any, groups: Any) -> None:
     """groups[i] is where the run of equal scores that starts at place i ends."""
     n = len(order)
     end = n
@@ -303,7 +305,7 @@ def measure_block(
     gains: NDArray[np.float64],
     values: NDArray[np.float64],
 ) -> None:
-    """Fill values[measure, query], NaN where the measure is not defined: the caller knows what that counts as.
+    """Fill values[measure, query], NaN where the measure is not defined: the caller knows what it counts as.
 
     Rows are counted from the block's first. `order` ranks them, `ideal` holds labels from the greatest down;
     `choices` and `limits` describe a measure a row; `discounts` and `gains` are tables that choices point to.
@@ -320,7 +322,7 @@ def measure_block(
         for i in range(n):
             ranked[i] = labels[rows[i]]
         if averages:
-            _find_groups(scores, rows, start, groups)
+            _find_groups(scores, rows, groups)
         for m in range(len(choices)):
             choice = choices[m]
             ends = groups if choice[AVERAGE] else singles
@@ -330,7 +332,7 @@ def measure_block(
                 grade = limits[m, MAX_GRADE]
                 value = _by_grade(ranked[:n], ends, singles, best, choice, grade, (discounts, gains), scratch)
             else:
-                value = _by_relevance(ranked[:n], ends, singles, best, choice, limits[m, THRESHOLD])
+                value = _by_relevance(ranked[:n], ends, best, choice, limits[m, THRESHOLD])
             if choice[SHORT] == ZERO and n < choice[CUTOFF] and not np.isnan(value):
                 value = 0.0
             values[m, query] = value

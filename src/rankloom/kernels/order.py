@@ -5,8 +5,8 @@
                                 or  both are equal and a comes first in the file.
 
 The heavy part is done before: `rankloom.measures.order` packs query, score and position of each row into one
-uint64 and lets NumPy sort those. A score keeps only its leading bits there, so `settle_block` looks at runs of
-equal leading bits, puts them in their true order, and applies the tie rule.
+uint64 and lets NumPy sort those. A score keeps only its leading bits there, so `settle_block` looks at runs
+of equal leading bits, puts them in their true order, and applies the tie rule.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def settle_block(
 ) -> None:
     """Fill `order` with row numbers in ranked order, query after query.
 
-    offsets, scores and packed belong to one block, rows counted from its first; `packed` is sorted. Rows of equal
-    score go by rising `ties` (one value a row) or, where `ties` is empty, by their place in the file.
+    offsets, scores and packed belong to one block, rows counted from its first; `packed` is sorted. Rows of
+    equal score go by rising `ties` (one value a row) or, where `ties` is empty, by their place in the file.
     """
     mask = (np.uint64(1) << np.uint64(position_bits)) - np.uint64(1)
     use_ties = len(ties) > 0
@@ -139,28 +139,23 @@ def settle_block(
 
 
 @kernel
-def ideal_block(offsets: NDArray[np.int64], labels: NDArray[np.float64], ideal: NDArray[np.float64]) -> None:
-    """Fill `ideal` with each query's labels from the greatest down: the order no ranking can beat."""
+def ideal_block(offsets: NDArray[np.int64], labels: NDArray[np.float64], ideal: NDArray[np.float64]) -> bool:
+    """Fill `ideal` with each query's labels from the greatest down, the order no ranking can beat, by counting.
+
+    False, with nothing worth reading, where some label is not one of 0, 1, ..., 31: then labels must be sorted.
+    """
     counts = np.zeros(_LEVELS, dtype=np.int64)
     for query in range(len(offsets) - 1):
         start, end = offsets[query], offsets[query + 1]
         counts[:] = 0
-        whole = True
         for row in range(start, end):
             label = labels[row]
             if not (label >= 0.0 and label < _LEVELS and label == np.floor(label)):
-                whole = False
-                break
+                return False
             counts[np.int64(label)] += 1
-        if whole:
-            out = start
-            for level in range(_LEVELS - 1, -1, -1):
-                for _ in range(counts[level]):
-                    ideal[out] = level
-                    out += 1
-        else:
-            n = end - start
-            keys, rows = -labels[start:end], np.empty(n, dtype=np.int64)
-            sort_pairs(keys, rows, np.empty(n), np.empty(n, dtype=np.int64), n)
-            for i in range(n):
-                ideal[start + i] = -keys[i]
+        out = start
+        for level in range(_LEVELS - 1, -1, -1):
+            for _ in range(counts[level]):
+                ideal[out] = level
+                out += 1
+    return True

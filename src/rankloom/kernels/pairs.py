@@ -9,9 +9,9 @@ For one query of n rows, over its n(n-1)/2 pairs:
     tau-b    = (P - T - 2 D) / sqrt((pairs with different scores) P)
     AUC      = the accuracy of labels cut in two at a threshold
 
-Where ties are not a total order, rows of equal score come with their labels falling, so that D counts none of them.
-D is counted level by level where labels are few whole numbers, and by merge sort otherwise (Knight, 1966): both
-take O(n log n) at most, whatever the number of levels.
+Where ties are not a total order, rows of equal score come with their labels falling, so that D counts none of
+them. D is counted level by level where labels are few whole numbers, and by merge sort otherwise (Knight,
+1966): both take O(n log n) at most, whatever the number of levels.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SHORT = 16
 
 
 @kernel
-def _rising_by_level(ranked: NDArray[np.float64], top: int) -> int:
-    """Pairs of places i < j with a lower label at i; whole labels 0..top."""
+def _rising_by_level(ranked: NDArray[np.float64]) -> Any:
+    """Pairs of places i < j with a lower label at i; whole labels below 32."""
     seen = np.zeros(_LEVELS, dtype=np.int64)
     pairs = 0
     for i in range(len(ranked)):
@@ -49,7 +49,7 @@ def _rising_by_level(ranked: NDArray[np.float64], top: int) -> int:
 
 
 @kernel
-def _rising_by_merging(values: NDArray[np.float64], spare: NDArray[np.float64]) -> int:
+def _rising_by_merging(values: NDArray[np.float64], spare: NDArray[np.float64]) -> Any:
     """Pairs of places i < j with values[i] < values[j]; sorts `values` downwards on the way."""
     n = len(values)
     pairs = 0
@@ -72,19 +72,18 @@ def _rising_by_merging(values: NDArray[np.float64], spare: NDArray[np.float64]) 
 
 
 @kernel
-def _merge_counting(values: Any, spare: Any, low: int, middle: int, high: int) -> int:
+def _merge_counting(values: Any, spare: Any, low: int, middle: int, high: int) -> Any:
     for i in range(low, middle):
         spare[i] = values[i]
     pairs = 0
     left, right, out = low, middle, low
     while left < middle and right < high:
-        if values[right] > spare[left]:
-            values[out] = values[right]
-            pairs += middle - left
-            right += 1
-        else:
-            values[out] = spare[left]
-            left += 1
+        # Which one is greater is a coin toss: arithmetic instead of a branch.
+        from_right = values[right] > spare[left]
+        values[out] = values[right] if from_right else spare[left]
+        pairs += (middle - left) * from_right
+        right += from_right
+        left += 1 - from_right
         out += 1
     while left < middle:
         values[out] = spare[left]
@@ -94,7 +93,7 @@ def _merge_counting(values: Any, spare: Any, low: int, middle: int, high: int) -
 
 
 @kernel
-def _equal_pairs(values: NDArray[np.float64]) -> int:
+def _equal_pairs(values: NDArray[np.float64]) -> Any:
     """Pairs of equal values in a sorted array."""
     pairs, run = 0, 0
     for i in range(1, len(values)):
@@ -120,7 +119,7 @@ def _tied_pairs(ranked: Any, scores: Any, order: Any) -> tuple[int, int]:
 
 
 @kernel
-def _auc(ranked: Any, scores: Any, order: Any, total_order: bool, credit: float, threshold: float) -> float:
+def _auc(ranked: Any, scores: Any, order: Any, total_order: bool, credit: float, threshold: float) -> Any:
     """The share of pairs (relevant, other) in the right order; NaN without such a pair."""
     relevant, others, right = 0, 0, 0.0
     run_relevant, run_others = 0, 0
@@ -185,7 +184,7 @@ def pair_block(
         pairs = everything - _equal_pairs(best)
         tied, both = _tied_pairs(ranked, scores, rows)
         # Last, since merging destroys the order.
-        wrong = _rising_by_level(ranked, np.int64(best[0])) if whole else _rising_by_merging(ranked, spare)
+        wrong = _rising_by_level(ranked) if whole else _rising_by_merging(ranked, spare)
         for m in range(len(choices)):
             if choices[m, KIND] >= AUC:
                 continue

@@ -19,7 +19,9 @@ from rankloom.errors import InputError
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """One entry per bin that holds rows: what was predicted there, what was observed, and how much weight it has."""
+    """One entry per bin that holds rows: what was predicted there, what was observed, and how much weight it
+    has.
+    """
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -50,7 +52,8 @@ def reliability_curve(
     weight = np.ones(len(predicted)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not len(predicted) == len(observed) == len(weight):
         raise InputError(
-            f"scores, y and weights must be equally many, got {len(predicted)}, {len(observed)} and {len(weight)}"
+            "scores, y and weights must be equally many, "
+            f"got {len(predicted)}, {len(observed)} and {len(weight)}"
         )
     if isinstance(bins, bool) or int(bins) != bins or bins < 1:
         raise InputError(f"bins must be a whole number from 1, got {bins!r}")
@@ -61,7 +64,7 @@ def reliability_curve(
     else:
         raise InputError(f"binning must be one of width, mass, got {binning!r}")
     counts = np.bincount(place, minlength=bins)
-    total = np.bincount(place, weights=weight, minlength=bins)
+    total = np.bincount(place, weights=weight, minlength=bins).astype(np.float64)
     used = total > 0.0
     mean_score = np.bincount(place, weights=weight * predicted, minlength=bins)[used] / total[used]
     mean_label = np.bincount(place, weights=weight * observed, minlength=bins)[used] / total[used]

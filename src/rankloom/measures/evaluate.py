@@ -1,9 +1,10 @@
 """evaluate: many measures over many queries, each query sorted once, blocks of queries over threads.
 
-    mean of a measure = sum over queries of w_q v_q / sum of w_q      queries the measure skips left out of both
+    mean of a measure = sum over queries of w_q v_q / sum of w_q      queries the measure skips left out of
+    both
 
-Measures of points (mse, logloss) weigh a query by its rows too, so that without query weights they are the mean
-over rows. Results are the same bits for any number of threads.
+Measures of points (mse, logloss) weigh a query by its rows too, so that without query weights they are the
+mean over rows. Results are the same bits for any number of threads.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure a ranking: one score and one label per row, rows of a query anywhere.
 
-    y is labels, or a RankingData, which knows queries, document ids and query weights; scores are in the caller's
-    order of rows. qid None is one query over everything. query_weights go by query, in the order in which queries
-    first appear. doc_ids are needed by measures with ties="docid" only.
+    y is labels, or a RankingData, which knows queries, document ids and query weights; scores are in the
+    caller's order of rows. qid None is one query over everything. query_weights go by query, in the order in
+    which queries first appear. doc_ids are needed by measures with ties="docid" only.
     """
     rows = judged(scores, y, qid, query_weights, doc_ids)
     wanted = _measures(measures)
@@ -63,7 +64,9 @@ def _measures(given: str | Measure | Iterable[str | Measure]) -> tuple[Measure, 
 
 
 def _values(plan: Plan, rows: Judged, threads: int | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """One value per measure and query, NaN where it is not defined; and the number of labels above 0 per query."""
+    """One value per measure and query, NaN where it is not defined; and the number of labels above 0 per
+    query.
+    """
     from rankloom.kernels.threads import run_blocks
 
     parts = run_blocks(lambda first, last: _block(plan, rows, first, last), rows.offsets, threads)
@@ -95,13 +98,11 @@ def _ranked_values(
 ) -> None:
     """Fill in the measures that read an order: sort once, then settle ties once per rule."""
     from rankloom.kernels.measures import measure_block
-    from rankloom.kernels.order import ideal_block
-    from rankloom.measures.order import pack_block
+    from rankloom.measures.order import ideal_labels, pack_block
 
     offsets, scores, labels = block
     packed = pack_block(scores, offsets)
-    ideal = np.empty(len(labels))
-    ideal_block(offsets, labels, ideal)
+    ideal = ideal_labels(labels, offsets)
     orders: dict[str, NDArray[np.int64]] = {}
     for batch in plan.batches:
         if batch.rule not in orders:
@@ -148,7 +149,8 @@ def _summaries(
         if np.isinf(filled).any():
             query = rows.qids[int(np.flatnonzero(np.isinf(filled))[0])]
             raise InputError(
-                f"{measure} of query {query} is too large for a float; use ndcg, or {measure.name} with gain=linear"
+                f"{measure} of query {query} is too large for a float; "
+                f"use ndcg, or {measure.name} with gain=linear"
             )
         weights = np.ones(len(filled)) if rows.query_weights is None else rows.query_weights
         means[measure] = _mean(filled, weights * lengths if measure.name in ("mse", "logloss") else weights)

@@ -1,4 +1,6 @@
-"""What `evaluate` hands back: the mean of every measure, its values per query, and how many queries there were."""
+"""What `evaluate` hands back: the mean of every measure, its values per query, and how many queries there
+were.
+"""
 
 from __future__ import annotations
 

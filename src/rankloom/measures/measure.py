@@ -4,13 +4,15 @@
     Measure("ndcg", 10, preset="letor4")     ndcg@10/letor4
     Measure("ndcg", 10, ties="average")      ndcg@10:ties=average
 
-Two measures are equal when they compute the same thing under the same name, whatever the way they were written.
+Two measures are equal when they compute the same thing under the same name, whatever the way they were
+written.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from rankloom.errors import InputError
@@ -18,6 +20,7 @@ from rankloom.measures.presets import (
     ALIASES,
     DEFAULT,
     FIELDS,
+    LOSSES,
     NEEDS_CUTOFF,
     POINTS,
     PRESETS,
@@ -85,6 +88,11 @@ class Measure:
         from rankloom.measures.spelling import parse
 
         return parse(text)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """True for losses and errors."""
+        return self.name in LOSSES
 
     @property
     def lowest_relevant(self) -> float | None:
@@ -163,7 +171,9 @@ def _number(key: str, value: Any) -> float:
 
 
 def _threshold(name: str, value: Any) -> str | None:
-    """`1` and `">=1"` are the same: relevant from there on; `">1"` is relevant above. None: labels as they are."""
+    """`1` and `">=1"` are the same: relevant from there on; `">1"` is relevant above. None: labels as they
+    are.
+    """
     if name in POINTS and (value is None or value == "none"):
         return None
     text = str(value).strip()
@@ -178,7 +188,7 @@ def digits(number: float) -> str:
 
 def _gain_table(value: Any) -> tuple[float, ...]:
     table = tuple(_number("gain", gain) for gain in value)
-    if not table or table[0] < 0.0 or any(b < a for a, b in zip(table, table[1:], strict=False)):
+    if not table or table[0] < 0.0 or any(b < a for a, b in pairwise(table)):
         raise InputError(f"a table of gains must not be empty, nor fall, nor start below 0, got {value!r}")
     return table
 

@@ -4,9 +4,9 @@ Query, score and place of a row go into one uint64, from the top bits down:
 
     | query in block | leading bits of the score, turned so that great comes first | row in query |
 
-One sort of plain integers orders a whole block of queries; NumPy sorts those with vector instructions, some five
-times faster than an argsort of the scores. What the dropped bits of a score leave undecided, and the tie rule,
-`settle_block` decides.
+One sort of plain integers orders a whole block of queries; NumPy sorts those with vector instructions, some
+five times faster than an argsort of the scores. What the dropped bits of a score leave undecided, and the tie
+rule, `settle_block` decides.
 """
 
 from __future__ import annotations
@@ -58,6 +58,16 @@ def pack_block(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> Packe
     packed |= positions.view(np.uint64)
     packed.sort()
     return PackedBlock(as_kernel(offsets, np.int64), as_kernel(scores, np.float64), packed, position_bits)
+
+
+def ideal_labels(labels: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Labels of each query from the greatest down; `offsets` start at 0."""
+    from rankloom.kernels.order import ideal_block
+
+    ideal = np.empty(len(labels))
+    if not ideal_block(as_kernel(offsets, np.int64), as_kernel(labels, np.float64), ideal):
+        ideal = labels[pack_block(labels, offsets).order()]
+    return ideal
 
 
 def _descending_bits(scores: NDArray[np.float64]) -> NDArray[np.uint64]:

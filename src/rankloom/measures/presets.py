@@ -2,16 +2,15 @@
 
 A convention says, for one measure:
 
-    gain         what a label is worth: "exp2" is 2^y - 1, "linear" is y, a tuple is a table: gain of label 0, 1, 2, ...
-    discount     what rank i is worth: "log2" is 1/log2(i + 1), "letor" is 1/log2(max(2, i))
-    ties         who comes first among equal scores: "file", "average", "pessimistic", "optimistic", "docid"
-    empty        what a query counts as where the measure is not defined: 0, 1, or "skip"
-    threshold    which labels are relevant: ">0", ">0.5", ">=1", ...
-    denominator  what average precision is divided by: "relevant" rows, "reachable" ones (at most k), or "found" ones
-    short        lists of fewer than k rows: "truncate" k to the list, "pad" it with rows of no relevance, or "zero"
-    max_grade    the highest label there can be (ERR)
-    bins         how many bins a reliability curve has, and
-    binning      whether they have equal "width" or hold equal "mass"
+    gain         what a label is worth: "exp2" is 2^y - 1, "linear" is y, a tuple is a table: gain of label 0,
+    1, 2, ... discount     what rank i is worth: "log2" is 1/log2(i + 1), "letor" is 1/log2(max(2, i)) ties
+    who comes first among equal scores: "file", "average", "pessimistic", "optimistic", "docid" empty
+    what a query counts as where the measure is not defined: 0, 1, or "skip" threshold    which labels are
+    relevant: ">0", ">0.5", ">=1", ... denominator  what average precision is divided by: "relevant" rows,
+    "reachable" ones (at most k), or "found" ones short        lists of fewer than k rows: "truncate" k to the
+    list, "pad" it with rows of no relevance, or "zero" max_grade    the highest label there can be (ERR) bins
+    how many bins a reliability curve has, and binning      whether they have equal "width" or hold equal
+    "mass"
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ WITH_CUTOFF = ("ndcg", "dcg", "mean-ndcg", "map", "mrr", "err", "p", "r")
 NEEDS_CUTOFF = ("p", "r")
 PAIRS = ("pairwise", "tau", "auc", "auc-loss")
 POINTS = ("mse", "logloss", "ece")
+LOSSES = ("auc-loss", "mse", "logloss", "ece")
 
 # How people and ir_measures write them, in lower case.
 ALIASES: Mapping[str, str] = {
@@ -77,7 +77,8 @@ _COMMON: Mapping[str, Any] = {
 }
 
 # What holds for a measure in every preset unless the preset says otherwise for that very measure.
-# Pairs: a tie is half a pair, as every AUC has it; a query without a pair says nothing. Probabilities: labels as given.
+# Pairs: a tie is half a pair, as every AUC has it; a query without a pair says nothing. Probabilities: labels
+# as given.
 _MEASURE: Mapping[str, Mapping[str, Any]] = {
     "pairwise": {"ties": "average", "empty": "skip"},
     "tau": {"empty": "skip"},
@@ -87,7 +88,8 @@ _MEASURE: Mapping[str, Mapping[str, Any]] = {
     "ece": {"threshold": None},
 }
 
-# Each preset: fields for all its measures (under ""), then the measures it covers with what is special about them.
+# Each preset: fields for all its measures (under ""), then the measures it covers with what is special about
+# them.
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "burges": {"": {}, **{name: {} for name in FIELDS}},
     "letor3": {

@@ -3,7 +3,8 @@
     ndcg@10        map/trec        err@20        ndcg@10/burges:ties=average        p@5:threshold=>=2
     nDCG@10        AP(rel=2)@100   RR@10         nDCG(dcg='exp-log2')@10            nDCG(gains={0:0,1:1,2:5})
 
-A name of ir_measures is only a name here: whose convention is meant, the preset says, ours where none is given.
+A name of ir_measures is only a name here: whose convention is meant, the preset says, ours where none is
+given.
 """
 
 from __future__ import annotations
