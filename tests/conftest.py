@@ -1,4 +1,4 @@
-"""What every test runs under: hypothesis as it is wanted here, and plain Python for kernels where asked for."""
+"""What every test runs under: hypothesis as it is wanted here, kernels as plain Python where asked for."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ COMPLETION = "_RANKLOOM_COMPLETE"
 
 # command -> one line of help, shown without importing the command (a test keeps both equal).
 COMMANDS = {
+    "inspect": "Say what a data set is, and what looks wrong with it.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }
 

@@ -94,3 +94,10 @@ def _rich_table(
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)
+
+
+def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """What is what, a line each."""
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        click.echo(f"{name.ljust(width)}  {value}")
