@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import dedent
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*)[^`]*$")
 NO_RUN = re.compile(r"<!-- no-run: \S.* -->")
@@ -35,6 +36,7 @@ class _Reader:
     before: str = ""  # the last line that is not blank, outside blocks
 
     def end_of_block(self, block: Block) -> None:
+        block.text = dedent(block.text)
         block.run = not NO_RUN.fullmatch(self.before.strip())
         printed = block.language in ("text", "output") and self.before.startswith("```")
         if printed and self.blocks and self.blocks[-1].language == "python":

@@ -14,8 +14,8 @@ from house.blocks import Block, commands, read_blocks, same
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
-# Runs each block of a page in one namespace; before each, prints what no page has. A block lies in a file, as a
-# user's program does: kernels are kept on disk beside it, and tracebacks show its lines.
+# Runs each block of a page in one namespace; before each, prints what no page has. A block lies in a file, as
+# a user's program does: kernels are kept on disk beside it, and tracebacks show its lines.
 PROGRAM = """
 import pathlib, sys
 for number, text in enumerate(sys.stdin.read().split(sys.argv[1])):
