@@ -101,6 +101,6 @@ def _plain_trailing_zeros(bits: int) -> Any:
     return np.uint64((int(bits) & -int(bits)).bit_length() - 1)
 
 
-load_eight = _plain_load_eight if jit_disabled() else _emit_load_eight
-no_digits = _plain_no_digits if jit_disabled() else _emit_no_digits
-trailing_zeros = _plain_trailing_zeros if jit_disabled() else _emit_trailing_zeros
+load_eight: Any = _plain_load_eight if jit_disabled() else _emit_load_eight
+no_digits: Any = _plain_no_digits if jit_disabled() else _emit_no_digits
+trailing_zeros: Any = _plain_trailing_zeros if jit_disabled() else _emit_trailing_zeros

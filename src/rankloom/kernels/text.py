@@ -3,15 +3,16 @@
     line    = [label [qid:Q] {index:value}] [# comment]
     number  = [+-] digits [. digits] [e [+-] digits]
 
-Tokens are found 64 bytes at a time, as bits of a mask of blanks, so that no token waits for the one before it. The
-shape that nearly all features have (up to 7 digits, a colon, up to 7 digits, and perhaps a dot and up to 8 digits)
-is read by three loads of 8 bytes; any other goes digit by digit. What the grammar does not cover (nan, inf, digits
-with underscores, garbage) is noted as a slow token, for Python to read or to refuse.
+Where numbers end is found 64 bytes at a time, as a mask of the bytes that are no digits, so that no number
+waits for the one before it. The shape that nearly all features have (up to 8 digits, a colon, up to 8 digits,
+perhaps a dot and up to 8 digits, 15 in all) is read by three loads of 8 bytes; any other goes digit by digit.
+What the grammar does not cover (nan, inf, underscores, garbage) is a slow token, left to Python to read or to
+refuse.
 
-A number m x 10^e with m < 2^53 and |e| <= 22 is one correctly rounded operation on two exact doubles (Clinger 1990,
-"How to read floating point numbers accurately"). Any other is computed with a relative error below 2^-50; where both
-ends of that interval round to one float32, so does the exact value, and where they do not, the token is a slow one.
-So a float32 here is always what NumPy gives for the same text.
+A number m x 10^e with m < 2^53 and |e| <= 22 is one correctly rounded operation on two exact doubles (Clinger
+1990, "How to read floating point numbers accurately"). Any other is computed with a relative error below
+2^-50; where both ends of that interval round to one float32, so does the exact value, and where they do not,
+the token is a slow one. So a float32 here is always what NumPy gives for the same text.
 
 Positions are unsigned: an index that cannot be negative needs no test for wrapping around.
 """
@@ -76,9 +77,13 @@ def _next_other(text: NDArray[np.uint8], window: Any, mask: Any) -> Any:
 
 @kernel
 def _common_features(
-    text: NDArray[np.uint8], first: Any, columns: NDArray[np.uint32], values: NDArray[np.float32], n_values: Any
+    text: NDArray[np.uint8],
+    first: Any,
+    columns: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    n_values: Any,
 ) -> Any:
-    """Features of the shape that nearly all have, one blank after each: (start of the first other token, n_values)."""
+    """Features of the common shape, one blank after each: (start of the first other token, n_values)."""
     window, mask = first, no_digits(text, first)
     while n_values < np.uint64(len(columns)):
         colon, window, mask = _next_other(text, window, mask)
@@ -114,7 +119,7 @@ def _common_features(
 
 @kernel
 def _many_digits(text: NDArray[np.uint8], at: Any, last: Any) -> Any:
-    """The first 19 significant digits of a long mantissa: (digits, exponent that the others and the dot leave)."""
+    """The first 19 significant digits of a long mantissa: (digits, exponent that the rest leaves)."""
     mantissa, kept, exponent, fraction = _0, 0, 0, False
     while at < last and (text[at] == _DOT or np.uint8(text[at] - np.uint8(48)) <= 9):
         if text[at] == _DOT:
@@ -212,9 +217,9 @@ def _read_qid(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.in
 
 @kernel
 def _odd_token(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.int64]) -> Any:
-    """A token after the label that is no common feature: (error, its position, index or -1 for a qid, value, sure).
+    """A token after the label that is no common feature: (error, place, index or -1 for a qid, value, sure).
 
-    If `sure` is false, the value is left to Python, from the error's position on.
+    If `sure` is false, the value is left to Python, from that place on.
     """
     nothing, at = np.float32(0.0), first
     if last - first >= _4 and text[at] == 113 and text[at + _1] == 105 and text[at + _1 + _1] == 100:
@@ -310,7 +315,7 @@ def _parse_features(
     n_values: Any,
     n_slow: Any,
 ) -> Any:
-    """The rest of a line after its label: (position of its newline or of an error, error, n_values, n_slow)."""
+    """The rest of a line after its label: (where its newline or an error is, error, n_values, n_slow)."""
     while True:
         at = _next_token(text, at)
         at, n_unsigned = _common_features(text, at, columns, values, np.uint64(n_values))
@@ -351,8 +356,8 @@ def parse_lines(
 ) -> None:
     """Parse the whole lines of text[start:stop], until a table is full or something is wrong.
 
-    text[stop - 1] is a newline, and PADDING bytes on either side are the caller's. `slow` takes (start, stop, place)
-    of the tokens left to Python: place is that of the value, or -1 - row for a label.
+    text[stop - 1] is a newline, and PADDING bytes on either side are the caller's. `slow` takes (start, stop,
+    place) of the tokens left to Python: place is that of the value, or -1 - row for a label.
     """
     n_rows, n_values, n_slow, n_lines, error = 0, 0, 0, 0, NOTHING
     lowest, highest = np.int64(MAX_INDEX), np.int64(-1)
@@ -373,7 +378,9 @@ def parse_lines(
         if sure < 2:
             slow[n_slow, 0], slow[n_slow, 1], slow[n_slow, 2] = at, last, -1 - n_rows
             n_slow += 1
-        at, error, n_values, n_slow = _parse_features(text, last, row, columns, values, slow, n_values, n_slow)
+        at, error, n_values, n_slow = _parse_features(
+            text, last, row, columns, values, slow, n_values, n_slow
+        )
         if error == NOTHING and not _in_order(columns, row_values, n_values):
             if not _sort_row(columns, values, slow, (row_slow, n_slow), row_values, n_values):
                 error = DUPLICATE
@@ -391,3 +398,79 @@ def parse_lines(
     outcome[VALUES], outcome[SLOW] = n_values, n_slow
     outcome[ERROR], outcome[ERROR_AT] = error, np.int64(at)
     outcome[LOWEST], outcome[HIGHEST] = lowest, highest
+
+
+@kernel
+def place_dense(
+    columns: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    ends: NDArray[np.int64],
+    base: int,
+    table: NDArray[np.float32],
+) -> None:
+    """Write rows of (column, value) into the rows of a dense table; what is not written is 0."""
+    first, width = 0, table.shape[1]
+    for i in range(len(ends)):
+        last = ends[i]
+        if last - first < width:
+            table[i, :] = np.float32(0.0)
+        for k in range(first, last):
+            table[i, np.int64(columns[k]) - base] = values[k]
+        first = last
+
+
+@kernel
+def gather_bytes(
+    text: NDArray[np.uint8], spans: NDArray[np.int64], blob: NDArray[np.uint8], ends: NDArray[np.int64]
+) -> None:
+    """Copy text[start:stop] of each span to the blob, without blanks around it; (-1, any) is nothing."""
+    at = 0
+    for i in range(len(spans)):
+        first, last = spans[i, 0], spans[i, 1]
+        if first >= 0:
+            while first < last and _is_blank(text[first]):
+                first += 1
+            while first < last and _is_blank(text[last - 1]):
+                last -= 1
+            blob[at : at + last - first] = text[first:last]
+            at += last - first
+        ends[i] = at
+
+
+@kernel
+def _after_docid(blob: NDArray[np.uint8], at: int, end: int) -> Any:
+    """Where the id starts if `docid = ` (any case, = or :) stands at `at`; else -1."""
+    if end - at < 7:
+        return -1
+    name = (100, 111, 99, 105, 100)
+    for i in range(5):
+        if blob[at + i] | 32 != name[i]:
+            return -1
+    at += 5
+    while at < end and _is_blank(blob[at]):
+        at += 1
+    if at == end or (blob[at] != 61 and blob[at] != _COLON):
+        return -1
+    at += 1
+    while at < end and _is_blank(blob[at]):
+        at += 1
+    return at
+
+
+@kernel
+def find_doc_ids(
+    blob: NDArray[np.uint8], edges: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> None:
+    """The doc id in each comment, blob[edges[i]:edges[i + 1]]: the word after `docid =`, else the first."""
+    for i in range(len(starts)):
+        first, end = edges[i], edges[i + 1]
+        for at in range(first, end):
+            if at == first or _is_blank(blob[at - 1]):
+                found = _after_docid(blob, at, end)
+                if found >= 0:
+                    first = found
+                    break
+        starts[i] = first
+        while first < end and not _is_blank(blob[first]):
+            first += 1
+        ends[i] = first
