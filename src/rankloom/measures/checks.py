@@ -11,6 +11,8 @@ from rankloom.measures.inputs import Judged
 from rankloom.measures.measure import Measure
 from rankloom.measures.presets import POINTS
 
+_MOST_STEPS = 1 << 32
+
 
 def check_measures(measures: Sequence[Measure], rows: Judged) -> None:
     """Raise for the first row that a measure cannot take."""
@@ -23,6 +25,7 @@ def check_measures(measures: Sequence[Measure], rows: Judged) -> None:
             _check_points(measure, rows)
         if measure.name == "err":
             _check_grades(measure, rows)
+            _check_work(measure, rows)
         if isinstance(measure.gain, tuple):
             _check_table(measure, len(measure.gain), rows)
 
@@ -50,3 +53,12 @@ def _check_grades(measure: Measure, rows: Judged) -> None:
 def _check_table(measure: Measure, size: int, rows: Judged) -> None:
     bad = (rows.labels != np.floor(rows.labels)) | (rows.labels >= size)
     rows.refuse(bad, f"{measure} has a table of gains for labels 0 to {size - 1} only", rows.labels)
+
+
+def _check_work(measure: Measure, rows: Judged) -> None:
+    """The expected ERR of n tied rows takes n * min(n, k) steps, which for one list of millions is days."""
+    longest = int(np.diff(rows.offsets).max(initial=0))
+    if measure.ties == "average" and longest * min(longest, measure.k or longest) > _MOST_STEPS:
+        raise InputError(
+            f"{measure} takes too long on a list of {longest} rows; give it a cutoff, as in err@20:ties=average"
+        )

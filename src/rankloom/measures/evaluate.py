@@ -24,6 +24,8 @@ from rankloom.measures.measure import Measure
 from rankloom.measures.plan import Batch, Plan, make_plan
 from rankloom.measures.points import per_query_error, targets
 
+__all__ = ["DEFAULT_MEASURES", "Evaluation", "evaluate"]
+
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr", "p@10", "pairwise")
 
 

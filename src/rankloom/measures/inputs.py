@@ -78,11 +78,14 @@ def _column(values: Any, name: str) -> NDArray[np.float64]:
     if values is None:
         raise InputError(f"{name} is missing: evaluate(scores, y, qid=...) or evaluate(scores, data)")
     try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"got {array.dtype}")
+        array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, one per row: {error}") from None
-    if np.ndim(values) != 1:
-        raise InputError(f"{name} must have one number per row, got an array of shape {np.shape(values)}")
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one number per row, got an array of shape {array.shape}")
     return array
 
 

@@ -32,7 +32,7 @@ class PackedBlock:
     position_bits: int
 
     def order(self, ties: NDArray[np.float64] = NO_TIES) -> NDArray[np.int64]:
-        """Row numbers in ranked order; rows of equal score by rising `ties`, else by their place in the file."""
+        """Row numbers in ranked order; rows of equal score by rising `ties`, else as in the file."""
         from rankloom.kernels.order import settle_block
 
         order = np.empty(len(self.scores), dtype=np.int64)
@@ -85,7 +85,8 @@ def docid_ties(block: PackedBlock, doc_ids: Any, first_row: int) -> NDArray[np.f
     order = block.order()
     ranked = block.scores[order]
     equal = ranked[1:] == ranked[:-1]
-    equal[block.offsets[1:-1] - 1] = False  # neighbours of two queries
+    borders = block.offsets[(block.offsets > 0) & (block.offsets < len(order))]
+    equal[borders - 1] = False
     tied = np.zeros(len(order), dtype=np.bool_)
     tied[1:] |= equal
     tied[:-1] |= equal

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloom.measures.conventions import DISCOUNTS, discounts, gain_choice, own_tables, stack_tables
 from rankloom.measures.measure import Measure
-from rankloom.measures.presets import PAIRS, POINTS, discounts
+from rankloom.measures.presets import PAIRS, POINTS
 
 _NO_CUTOFF = 2**31
-_DISCOUNTS = ("log2", "letor")
 _CREDIT = {"pessimistic": 0.0, "average": 0.5, "optimistic": 1.0}
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The measures of one kernel that need one order: their places in the list of measures, and their tables."""
+    """Measures of one kernel that need one order: their places among the measures, and their tables."""
 
     rule: str  # "file", "pessimistic", "optimistic" or "docid"
     pairs: bool
@@ -41,7 +41,7 @@ class Plan:
 
 def make_plan(measures: Sequence[Measure], longest: int) -> Plan:
     """Group measures by kernel and order; `longest` is the length of the longest list."""
-    tables = _gain_tables(measures)
+    tables = own_tables(measures)
     keys = sorted({_batch_key(m) for m in measures if m.name not in POINTS})
     batches = []
     for pairs, rule in keys:
@@ -54,8 +54,8 @@ def make_plan(measures: Sequence[Measure], longest: int) -> Plan:
         batches.append(Batch(rule, pairs, np.array(places, dtype=np.int64), choices, limits))
     points = tuple(i for i, m in enumerate(measures) if m.name in POINTS)
     depth = _deepest(measures, longest)
-    weights = np.stack([discounts(kind, depth) for kind in _DISCOUNTS])
-    return Plan(tuple(measures), tuple(batches), points, weights, _stack(tables))
+    weights = np.stack([discounts(kind, depth) for kind in DISCOUNTS])
+    return Plan(tuple(measures), tuple(batches), points, weights, stack_tables(tables))
 
 
 def _batch_key(measure: Measure) -> tuple[bool, str]:
@@ -81,20 +81,17 @@ def _list_row(measure: Measure, tables: list[Any]) -> tuple[list[int], list[floa
         "p": kernels.PRECISION,
         "r": kernels.RECALL,
     }
-    gain = {"exp2": kernels.EXP2, "linear": kernels.LINEAR, None: 0}
     denominator = {
         "relevant": kernels.BY_RELEVANT,
         "reachable": kernels.BY_REACHABLE,
         "found": kernels.BY_FOUND,
     }
     short = {"truncate": kernels.TRUNCATE, "pad": kernels.PAD, "zero": kernels.ZERO}
-    own_table = isinstance(measure.gain, tuple)
     choices = [0] * kernels.CHOICES
     choices[kernels.KIND] = kinds[measure.name]
     choices[kernels.CUTOFF] = measure.k or _NO_CUTOFF
-    choices[kernels.GAIN] = kernels.TABLE if own_table else gain[measure.gain]  # type: ignore[index]
-    choices[kernels.GAIN_ROW] = tables.index(measure.gain) if own_table else 0
-    choices[kernels.DISCOUNT_ROW] = _DISCOUNTS.index(measure.discount) if measure.discount else 0
+    choices[kernels.GAIN], choices[kernels.GAIN_ROW] = gain_choice(measure, tables)
+    choices[kernels.DISCOUNT_ROW] = DISCOUNTS.index(measure.discount) if measure.discount else 0
     choices[kernels.AVERAGE] = measure.ties == "average"
     choices[kernels.DENOMINATOR] = denominator[measure.denominator or "relevant"]
     choices[kernels.SHORT] = short[measure.short or "truncate"] if measure.k else kernels.TRUNCATE
@@ -120,21 +117,6 @@ def _pair_row(measure: Measure) -> tuple[list[int], list[float]]:
     limits[kernels.CREDIT] = _CREDIT.get(measure.ties or "average", 1.0)
     limits[kernels.THRESHOLD] = measure.lowest_relevant or 0.0
     return choices, limits
-
-
-def _gain_tables(measures: Sequence[Measure]) -> list[Any]:
-    """Row 0 is 2^y - 1; the others are the measures' own tables."""
-    own = dict.fromkeys(m.gain for m in measures if isinstance(m.gain, tuple))
-    return [None, *own]
-
-
-def _stack(tables: list[Any]) -> NDArray[np.float64]:
-    width = max([54, *(len(table) for table in tables[1:])])
-    stacked = np.zeros((len(tables), width))
-    stacked[0] = 2.0 ** np.arange(width) - 1.0
-    for row, table in enumerate(tables[1:], start=1):
-        stacked[row, : len(table)] = table
-    return stacked
 
 
 def _deepest(measures: Sequence[Measure], longest: int) -> int:

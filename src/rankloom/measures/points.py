@@ -15,7 +15,7 @@ _EDGE = np.finfo(np.float64).eps
 
 
 def targets(measure: Measure, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Labels as the probability that was to be predicted: themselves, or 0 and 1 by the measure's threshold."""
+    """Labels as the probability that was to be predicted: themselves, or 0 and 1 by a threshold."""
     lowest = measure.lowest_relevant
     return labels if lowest is None else (labels >= lowest).astype(np.float64)
 

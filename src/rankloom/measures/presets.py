@@ -119,24 +119,32 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "map": {"denominator": "reachable"},
         "auc": {"threshold": ">0"},
     },
-    "xgboost": {"": {"empty": 1}, "ndcg": {}, "map": {}, "p": {}, "auc": {}},
-    "xgboost-": {"": {"empty": 0}, "ndcg": {}, "map": {}, "p": {}},
+    "xgboost": {
+        "": {"empty": 1},
+        "ndcg": {},
+        "map": {"denominator": "reachable"},
+        "p": {"empty": 0},
+        "auc": {},
+    },
+    "xgboost-": {"": {}, "ndcg": {}, "map": {"denominator": "reachable"}, "p": {}},
     "catboost": {
         "": {"gain": "linear", "ties": "pessimistic", "threshold": ">0.5"},
         "ndcg": {"empty": 1},
         "dcg": {},
-        "map": {"denominator": "found"},
+        "map": {"denominator": "reachable"},
         "mrr": {},
         "err": {"max_grade": 1.0},
         "p": {},
-        "r": {},
-        "auc": {},
+        "r": {"empty": 1},
+        "pairwise": {"empty": 0},
+        "auc": {"empty": 0},
     },
     "trec": {
         "": {"gain": "linear", "ties": "docid", "threshold": ">=1", "short": "pad"},
         "ndcg": {},
         "map": {},
         "mrr": {},
+        "err": {"gain": "exp2"},
         "p": {},
         "r": {},
     },
@@ -165,11 +173,3 @@ def convention(measure: str, preset: str) -> dict[str, Any]:
     table = PRESETS[preset]
     merged = {**_COMMON, **table[""], **_MEASURE.get(measure, {}), **table[measure]}
     return {field: merged[field] for field in FIELDS[measure]}
-
-
-def discounts(kind: str, n: int) -> Any:
-    """The discounts of ranks 1..n, as float64."""
-    import numpy as np
-
-    ranks = np.arange(1, n + 1, dtype=np.float64)
-    return 1.0 / np.log2(ranks + 1.0 if kind == "log2" else np.maximum(2.0, ranks))
