@@ -48,7 +48,7 @@ def differences(a: Values, b: Values) -> Values:
     difference[np.abs(difference) <= noise] = 0.0
     size = np.abs(difference)
     order = np.argsort(size, kind="stable")
-    steps = np.diff(size[order]) > np.maximum(noise[order][1:], noise[order][:-1])
+    steps = np.diff(size[order]) > np.minimum(noise[order][1:], noise[order][:-1])
     starts = np.flatnonzero(np.concatenate(([True], steps))) if len(size) else np.zeros(0, np.int64)
     lengths = np.diff(np.append(starts, len(size)))
     size[order] = np.repeat(size[order][starts], lengths)
