@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankloom.cli import options
-from rankloom.cli.output import count, print_json, print_pairs, print_table
+from rankloom.cli.output import count, print_item, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rankloom.data.inspect import Inspection
@@ -47,7 +47,7 @@ def command(data: tuple[str, ...], features: bool, as_json: bool, **reading: Any
     click.echo()
     click.echo("What looks wrong" if seen.findings else "Nothing looks wrong.")
     for finding in seen.findings:
-        click.echo(f"- {finding.text}")
+        print_item(finding.text)
     if features:
         click.echo()
         print_table(["feature", "min", "max", "mean", "std", "not 0", "missing"], feature_rows(seen))

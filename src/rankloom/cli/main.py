@@ -27,6 +27,10 @@ COMPLETION = "_RANKLOOM_COMPLETE"
 # command -> one line of help, shown without importing the command (a test keeps both equal).
 COMMANDS = {
     "inspect": "Say what a data set is, and what looks wrong with it.",
+    "convert": "Convert data from one format to another.",
+    "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
+    "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
+    "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -39,20 +39,19 @@ _TEXT = [
 ]
 
 
-def column_options(command: Command) -> Command:
-    """Which columns of a table are labels, queries and document ids."""
-    return _all(_COLUMNS, command)
+def all_of(options: Sequence[Any]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in their order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def reading_options(command: Command) -> Command:
-    """How to read text and tables."""
-    return _all([*_COLUMNS, *_TEXT], command)
-
-
-def _all(options: list[Any], command: Command) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+column_options = all_of(_COLUMNS)
+reading_options = all_of([*_COLUMNS, *_TEXT])
 
 
 def reader_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -101,3 +103,10 @@ def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
         click.echo(f"{name.ljust(width)}  {value}")
+
+
+def print_item(text: str) -> None:
+    """One point of a list, broken into lines that fit the terminal (or 100 letters, where there is none)."""
+    width = max(40, shutil.get_terminal_size((100, 24)).columns)
+    wrapper = textwrap.TextWrapper(width, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
+    click.echo(wrapper.fill(text))
