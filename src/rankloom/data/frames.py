@@ -49,6 +49,10 @@ class Roles(NamedTuple):
     query_weight: str | None
     features: tuple[str, ...]
 
+    def taken(self) -> list[str]:
+        """The columns that are not features."""
+        return [name for name in self[: len(NAMES)] if isinstance(name, str)]
+
 
 def from_frame(
     frame: Any,
@@ -101,6 +105,8 @@ def as_frame(frame: Any) -> nw.DataFrame[Any]:
         )
     try:
         return nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"column names must be all different: {' '.join(str(error).split())}") from error
     except TypeError as error:
         got = type(frame).__name__
         raise InputError(f"expected a pandas, polars or Arrow table, got {got}") from error

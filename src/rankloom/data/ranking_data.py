@@ -24,7 +24,7 @@ from rankloom.data.features import (
     row_steps,
 )
 from rankloom.data.parts import Extras, Parts, checked_parts
-from rankloom.data.row_texts import decoded, same_texts
+from rankloom.data.row_texts import decoded, names_of, same_texts
 from rankloom.errors import InputError
 
 ROWS_PER_BLOCK = 1 << 16
@@ -276,6 +276,10 @@ class RankingData:
             raise InputError(f"rows must be a whole number from 1, got {rows!r}")
         for first, last in row_steps(self.offsets, rows):
             yield RankingData.from_parts(self._parts.query_range(first, last))
+
+    def with_names(self, feature_names: Any) -> RankingData:
+        """The same data with other feature names, or with none (None)."""
+        return RankingData.from_parts(self._parts._replace(names=names_of(feature_names, self.n_features)))
 
     def in_caller_order(self, per_row: Any) -> NDArray[Any]:
         """Bring values, one per row of X here, back into the order in which the caller gave the rows."""
