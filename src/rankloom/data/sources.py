@@ -202,7 +202,9 @@ def plain_bytes(sources: Any) -> int | None:
     """How many bytes of text there are; None where that shows only in reading: compressed files, pipes."""
     names = source_names(sources)
     total = _total_bytes(names)
-    if total is None or not all(isinstance(name, (str, os.PathLike)) for name in names):
+    if total is None or not all(
+        isinstance(name, (str, os.PathLike)) and Path(name).is_file() for name in names
+    ):
         return None
     for name in names:
         with Path(name).open("rb") as file:

@@ -44,7 +44,7 @@ class Builder:
             int(outcome[kernels.LOWEST]),
             int(outcome[kernels.HIGHEST]),
         )
-        fault = self._fault_in_rows(rows, parsed) or fault
+        fault = self._first_fault(rows, parsed, fault)
         if fault is not None:
             raise_fault(fault, block, self._lines, self._asked.n_features)
         if n_rows:
@@ -55,11 +55,11 @@ class Builder:
             self._comments.add(block.text, np.ascontiguousarray(spans))
         self._lines += int(outcome[kernels.LINES])
 
-    def _fault_in_rows(self, rows: NDArray[np.int64], parsed: ParsedRows) -> Fault | None:
-        """The first row whose indices or qid do not go with what was asked for or came before."""
+    def _first_fault(self, rows: NDArray[np.int64], parsed: ParsedRows, fault: Fault | None) -> Fault | None:
+        """`fault`, or an earlier row whose indices or qid do not go with the options or the rows before."""
         from rankloom.kernels.text import START
 
-        faults = []
+        faults = [] if fault is None else [fault]
         if parsed.lowest == 0 and self._asked.index_base == 1:
             faults.append(_feature_fault(LOW_INDEX, rows, parsed, parsed.columns == 0))
         if self._asked.n_features is not None:

@@ -58,7 +58,7 @@ _PAIRS, _TO_FOURS, _TO_EIGHT, _WORD = (
 )
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def _few_digits(text: NDArray[np.uint8], first: Any, count: Any) -> Any:
     """The number that text[first : first + count] is, 1 <= count <= 8: by pairs, fours and eight."""
     digits = (load_eight(text, first) ^ _ZERO_BYTES) << (_64 - (count << _3))
@@ -66,7 +66,7 @@ def _few_digits(text: NDArray[np.uint8], first: Any, count: Any) -> Any:
     return ((((pairs & _PAIRS) * _TO_FOURS) + (((pairs >> _16) & _PAIRS) * _TO_EIGHT)) >> _32) & _WORD
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def _next_other(text: NDArray[np.uint8], window: Any, mask: Any) -> Any:
     """The next byte that is no digit: (its position, window, mask of those after it)."""
     while mask == _0:
@@ -75,7 +75,7 @@ def _next_other(text: NDArray[np.uint8], window: Any, mask: Any) -> Any:
     return window + trailing_zeros(mask), window, mask & (mask - _1)
 
 
-@kernel
+@kernel(allocates=False)
 def _common_features(
     text: NDArray[np.uint8],
     first: Any,
@@ -117,7 +117,7 @@ def _common_features(
     return first, n_values
 
 
-@kernel
+@kernel(allocates=False)
 def _many_digits(text: NDArray[np.uint8], at: Any, last: Any) -> Any:
     """The first 19 significant digits of a long mantissa: (digits, exponent that the rest leaves)."""
     mantissa, kept, exponent, fraction = _0, 0, 0, False
@@ -134,7 +134,7 @@ def _many_digits(text: NDArray[np.uint8], at: Any, last: Any) -> Any:
     return mantissa, exponent
 
 
-@kernel
+@kernel(allocates=False)
 def _scan_digits(text: NDArray[np.uint8], at: Any, last: Any, number: Any) -> Any:
     """Digits from `at`: (position after them, number x 10^count + digits, modulo 2^64)."""
     while at < last and np.uint8(text[at] - np.uint8(48)) <= 9:
@@ -143,7 +143,7 @@ def _scan_digits(text: NDArray[np.uint8], at: Any, last: Any, number: Any) -> An
     return at, number
 
 
-@kernel
+@kernel(allocates=False)
 def _scan_exponent(text: NDArray[np.uint8], at: Any, last: Any) -> Any:
     """The exponent after an e: (whether it is one up to the token's end, exponent)."""
     negative = at < last and text[at] == _MINUS
@@ -154,7 +154,7 @@ def _scan_exponent(text: NDArray[np.uint8], at: Any, last: Any) -> Any:
     return fine, (-np.int64(value) if negative else np.int64(value))
 
 
-@kernel
+@kernel(allocates=False)
 def _scan_number(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     """The number that is the token: (whether it is one, mantissa, exponent, negative)."""
     at, negative, exponent = first, text[first] == _MINUS, np.int64(0)
@@ -177,7 +177,7 @@ def _scan_number(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     return fine and digits > _0, mantissa, exponent, negative
 
 
-@kernel
+@kernel(allocates=False)
 def _read_double(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     """(value, how sure: 2 correctly rounded, 1 within 2^-50, 0 left to Python) of the token as a float64."""
     fine, mantissa, exponent, negative = _scan_number(text, first, last)
@@ -193,7 +193,7 @@ def _read_double(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     return (-value if negative else value), sure
 
 
-@kernel
+@kernel(allocates=False)
 def _read_float(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     """(value, whether it is sure) of the token as a float32."""
     double, sure = _read_double(text, first, last)
@@ -202,7 +202,7 @@ def _read_float(text: NDArray[np.uint8], first: Any, last: Any) -> Any:
     return np.float32(double), sure > 0
 
 
-@kernel
+@kernel(allocates=False)
 def _read_qid(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.int64]) -> None:
     """A query id into its row of the row table: as an integer of up to 18 digits, or as text."""
     start = first
@@ -215,7 +215,7 @@ def _read_qid(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.in
     row[QID_START], row[QID_STOP] = np.int64(first), np.int64(last)
 
 
-@kernel
+@kernel(allocates=False)
 def _odd_token(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.int64]) -> Any:
     """A token after the label that is no common feature: (error, place, index or -1 for a qid, value, sure).
 
@@ -245,7 +245,35 @@ def _odd_token(text: NDArray[np.uint8], first: Any, last: Any, row: NDArray[np.i
     return (TOO_LARGE if sure and np.isinf(value) else NOTHING), at, np.int64(index), value, sure
 
 
-@kernel
+@kernel(allocates=False)
+def _shell_sort(columns: NDArray[np.uint32], values: NDArray[np.float32], first: Any, last: Any) -> None:
+    """Sort a row's features by index, in place."""
+    gap = 1
+    while gap < (last - first) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(first + gap, last):
+            column, value, k = columns[i], values[i], i
+            while k >= first + gap and columns[k - gap] > column:
+                columns[k], values[k] = columns[k - gap], values[k - gap]
+                k -= gap
+            columns[k], values[k] = column, value
+        gap //= 3
+
+
+@kernel(allocates=False)
+def _find(columns: NDArray[np.uint32], first: Any, last: Any, column: Any) -> Any:
+    """Where a column stands in a sorted row that has it."""
+    while first < last - 1:
+        middle = (first + last) // 2
+        if columns[middle] <= column:
+            first = middle
+        else:
+            last = middle
+    return first
+
+
+@kernel(allocates=False)
 def _sort_row(
     columns: NDArray[np.uint32],
     values: NDArray[np.float32],
@@ -255,48 +283,47 @@ def _sort_row(
     last: Any,
 ) -> Any:
     """Sort one row's features by index, its slow tokens along; False where an index comes twice."""
-    order = np.argsort(columns[first:last], kind="mergesort")
-    columns[first:last] = columns[first:last][order]
-    values[first:last] = values[first:last][order]
-    place = np.empty(last - first, dtype=np.int64)
-    place[order] = np.arange(first, last)
     for i in range(slow_range[0], slow_range[1]):
         if slow[i, 2] >= 0:
-            slow[i, 2] = place[slow[i, 2] - first]
+            slow[i, 2] = np.int64(columns[slow[i, 2]])
+    _shell_sort(columns, values, first, last)
+    different = True
     for i in range(first + 1, last):
-        if columns[i] == columns[i - 1]:
-            return False
-    return True
+        different &= columns[i] != columns[i - 1]
+    for i in range(slow_range[0], slow_range[1]):
+        if slow[i, 2] >= 0:
+            slow[i, 2] = _find(columns, first, last, slow[i, 2])
+    return different
 
 
-@kernel(inline=True)
+@kernel(inline=True, allocates=False)
 def _is_blank(byte: Any) -> Any:
     """Space, tab, vertical tab, form feed or carriage return."""
     return byte == _SPACE or (byte >= 9 and byte <= 13 and byte != _NEWLINE)
 
 
-@kernel
+@kernel(allocates=False)
 def _token_end(text: NDArray[np.uint8], at: Any) -> Any:
     while not _is_blank(text[at]) and text[at] != _NEWLINE and text[at] != _HASH:
         at += _1
     return at
 
 
-@kernel
+@kernel(allocates=False)
 def _next_token(text: NDArray[np.uint8], at: Any) -> Any:
     while _is_blank(text[at]):
         at += _1
     return at
 
 
-@kernel
+@kernel(allocates=False)
 def _line_end(text: NDArray[np.uint8], at: Any) -> Any:
     while text[at] != _NEWLINE:
         at += _1
     return at
 
 
-@kernel
+@kernel(allocates=False)
 def _in_order(columns: NDArray[np.uint32], first: Any, last: Any) -> Any:
     rising = True
     for i in range(first + 1, last):
@@ -304,7 +331,7 @@ def _in_order(columns: NDArray[np.uint32], first: Any, last: Any) -> Any:
     return rising
 
 
-@kernel
+@kernel(allocates=False)
 def _parse_features(
     text: NDArray[np.uint8],
     at: Any,
@@ -437,7 +464,7 @@ def gather_bytes(
         ends[i] = at
 
 
-@kernel
+@kernel(allocates=False)
 def _after_docid(blob: NDArray[np.uint8], at: int, end: int) -> Any:
     """Where the id starts if `docid = ` (any case, = or :) stands at `at`; else -1."""
     if end - at < 7:
@@ -457,7 +484,7 @@ def _after_docid(blob: NDArray[np.uint8], at: int, end: int) -> Any:
     return at
 
 
-@kernel
+@kernel(allocates=False)
 def find_doc_ids(
     blob: NDArray[np.uint8], edges: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> None:
