@@ -309,6 +309,7 @@ def measure_block(
 
     Rows are counted from the block's first. `order` ranks them, `ideal` holds labels from the greatest down;
     `choices` and `limits` describe a measure a row; `discounts` and `gains` are tables that choices point to.
+    A row with the score -inf was not found: it counts among the relevant ones, and brings nothing where it ranks.
     """
     longest = 0
     for query in range(len(offsets) - 1):
@@ -320,7 +321,8 @@ def measure_block(
         start, n = offsets[query], offsets[query + 1] - offsets[query]
         rows, best = order[start : start + n], ideal[start : start + n]
         for i in range(n):
-            ranked[i] = labels[rows[i]]
+            is_found = scores[rows[i]] > -np.inf
+            ranked[i] = labels[rows[i]] if is_found else -np.inf
         if averages:
             _find_groups(scores, rows, groups)
         for m in range(len(choices)):
