@@ -47,8 +47,14 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _unmasked(values: Any) -> Any:
-    return values.astype(object).filled(None) if np.ma.getmaskarray(values).any() else values.data
+def _unmasked(values: Any) -> NDArray[Any]:
+    """A masked array as objects with None where it is masked, if it is anywhere."""
+    mask = np.ma.getmaskarray(values)
+    if not mask.any():
+        return np.asarray(values.data)
+    array = np.array(values.data, dtype=object)
+    array[mask] = None
+    return array
 
 
 def _from_other(values: Any, what: str) -> NDArray[Any]:
