@@ -150,6 +150,24 @@ def test_a_caller_that_stops_early_waits_for_what_is_under_way() -> None:
     assert len(started) <= 5
 
 
+def test_what_waits_in_the_queue_does_not_begin_once_the_caller_has_stopped() -> None:
+    """Of four items under way for two threads, 1 and 2 have begun when the caller stops, 3 has not."""
+    gate, started = threading.Event(), []
+
+    def work(item: int) -> int:
+        started.append(item)
+        if item:
+            gate.wait(20)
+        return item
+
+    results = ordered_map(work, range(100), 2)
+    assert next(results) == 0
+    threading.Timer(0.2, gate.set).start()
+    results.close()
+    time.sleep(0.05)
+    assert sorted(started) == [0, 1, 2]
+
+
 def test_work_within_work_does_not_wait_for_itself() -> None:
     """More outer calls than threads, each with inner calls: in one queue, all would wait for ever."""
 

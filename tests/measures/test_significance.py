@@ -213,6 +213,36 @@ class TestBootstrap:
         error = 0.06 * difference.std() / math.sqrt(n)  # both random, near the ends
         assert ours == pytest.approx((found.low, found.high), abs=error * (3 if n == 10 else 1.5))
 
+    @pytest.mark.jit_free
+    def test_how_far_the_tails_move_outwards(self) -> None:
+        """Weights 1, 1, 1, 1, 2 are worth 36 / 8 = 4.5 queries, equal ones as many as there are."""
+        for weights, n in ((None, 5.0), (np.ones(5), 5.0), (array([1, 1, 1, 1, 2]), 4.5)):
+            expected = stats.norm.cdf(math.sqrt(n / (n - 1)) * stats.t(n - 1).ppf(0.025))
+            assert s._widened_tail(0.025, np.zeros(5), weights) == pytest.approx(expected)
+            assert expected < 0.011
+
+    def test_the_mean_of_normal_values_gets_students_interval(self) -> None:
+        """What the widening is for: for values without a skew, the interval is that of the t-test."""
+        difference = stats.norm.ppf((np.arange(12) + 0.5) / 12)
+        interval = s.bootstrap_interval(difference, resamples=100_000)
+        half = stats.t(11).ppf(0.975) * difference.std(ddof=1) / math.sqrt(12)
+        assert interval == pytest.approx((-half, half), rel=0.04)
+
+    @pytest.mark.jit_free
+    def test_bca_moves_tails_by_twice_the_bias(self) -> None:
+        """Four resamples of ten below the mean, no skew: Phi(2 z0 + z), z0 = Phi^-1(.4)."""
+        means, difference = array([-1] * 4 + [1] * 6), array([-1, 1])
+        z0 = stats.norm.ppf(0.4)
+        expected = stats.norm.cdf([2 * z0 - 1.96, 2 * z0 + 1.96])
+        tails = float(stats.norm.cdf(-1.96)), float(stats.norm.cdf(1.96))
+        assert s._corrected_tails(tails, means, 0.0, difference, None) == pytest.approx(tuple(expected))
+
+    @pytest.mark.jit_free
+    def test_acceleration_is_a_sixth_of_the_skewness_of_the_mean(self) -> None:
+        difference = array([0, 0, 0, 1, 5])
+        expected = stats.skew(difference) / (6 * math.sqrt(5))
+        assert s._acceleration(difference, None) == pytest.approx(expected)
+
     def test_weights_are_copies(self) -> None:
         """Weights 1, 2, 3 move the centre as 1, 2 and 3 copies do, but make no new queries for the width."""
         difference, weights = spread(60, 2), np.tile([1.0, 2.0, 3.0], 20)

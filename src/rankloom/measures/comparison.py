@@ -186,8 +186,8 @@ def sentence(comparison: Comparison, row: Difference) -> str:
 def _found(comparison: Comparison, row: Difference) -> str:
     if comparison.test == "wilcoxon" and (row.wins - row.losses) * row.gain <= 0:
         return (
-            f"{row.measure}: {row.a} and {row.b} differ, but neither is better all round: {row.b} - {row.a} is "
-            f"{number(row.difference, sign=True)} ({_evidence(comparison, row)})."
+            f"{row.measure}: {row.a} and {row.b} differ, but neither is better all round: "
+            f"{row.b} - {row.a} is {number(row.difference, sign=True)} ({_evidence(comparison, row)})."
         )
     better, worse = (row.b, row.a) if row.gain > 0 else (row.a, row.b)
     size = f"{number(abs(row.gain))} {row.measure}"
