@@ -140,9 +140,9 @@ def settle_block(
 
 @kernel
 def ideal_block(offsets: NDArray[np.int64], labels: NDArray[np.float64], ideal: NDArray[np.float64]) -> bool:
-    """Fill `ideal` with each query's labels from the greatest down, the order no ranking can beat, by counting.
+    """Fill `ideal` with each query's labels from the greatest down, the order no ranking can beat.
 
-    False, with nothing worth reading, where some label is not one of 0, 1, ..., 31: then labels must be
+    By counting. False, with nothing worth reading, where some label is not one of 0, 1, ..., 31: then labels must be
     sorted.
     """
     counts = np.zeros(_LEVELS, dtype=np.int64)

@@ -60,5 +60,6 @@ def _check_work(measure: Measure, rows: Judged) -> None:
     longest = int(np.diff(rows.offsets).max(initial=0))
     if measure.ties == "average" and longest * min(longest, measure.k or longest) > _MOST_STEPS:
         raise InputError(
-            f"{measure} takes too long on a list of {longest} rows; give it a cutoff, as in err@20:ties=average"
+            f"{measure} takes too long on a list of {longest} rows; "
+            "give it a cutoff, as in err@20:ties=average"
         )

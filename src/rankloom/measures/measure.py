@@ -212,5 +212,7 @@ def _spell(name: str, k: int | None, preset: str, special: dict[str, Any]) -> st
             value = ",".join(map(digits, value))
         elif isinstance(value, float):
             value = digits(value)
+        elif key == "threshold" and value is not None:
+            value = value.removeprefix(">=")
         text += f":{key}={'none' if value is None else value}"
     return text
