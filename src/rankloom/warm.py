@@ -7,11 +7,18 @@ types that ordinary work has; a test walks all kernels and fails if this round l
 from __future__ import annotations
 
 import importlib
+import io
 import pkgutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rankloom.data.ranking_data import RankingData
 
 
 class Warmed(NamedTuple):
@@ -32,19 +39,20 @@ def warm_up() -> list[Warmed]:
 
 
 def find_kernels() -> dict[str, Any]:
-    """Every kernel that Python calls: all of `rankloom.kernels` that are not private nor inlined helpers."""
+    """Every kernel that Python calls: those of `rankloom.kernels` that no other kernel calls, nor inlines."""
     import rankloom.kernels
 
-    found = {}
+    found, helpers = {}, set[str]()
     for module_info in pkgutil.iter_modules(rankloom.kernels.__path__):
         module = importlib.import_module(f"rankloom.kernels.{module_info.name}")
         for name, value in vars(module).items():
             function = getattr(value, "py_func", None)
             if function is None or function.__module__ != module.__name__:
                 continue
-            if not name.startswith("_") and not value.targetoptions.get("forceinline"):
+            helpers.update(set(function.__code__.co_names) - {name})
+            if not value.targetoptions.get("forceinline"):
                 found[f"{module_info.name}.{name}"] = value
-    return found
+    return {name: value for name, value in found.items() if name.rpartition(".")[2] not in helpers}
 
 
 @contextmanager
@@ -70,6 +78,40 @@ def _compile_times() -> Iterator[dict[str, float]]:
         yield seconds
 
 
-def _rounds() -> list[Any]:
+def _rounds() -> Iterator[Callable[[], Any]]:
     """Ordinary work that together calls every kernel."""
-    return []
+    from rankloom.data.generate import make_letor, make_mslr
+    from rankloom.data.generate_topics import make_rcv1
+
+    yield lambda: make_mslr(2)
+    dense = make_letor(100).data
+    yield partial(_look_at, dense, "dense")
+    yield partial(_look_at, make_rcv1(30, n_features=40).data, "sparse")
+    yield partial(_measure, dense)
+
+
+def _look_at(data: RankingData, layout: str) -> None:
+    """Write as text, read again, inspect."""
+    from rankloom.data.inspect import inspect
+    from rankloom.data.text import read_text
+    from rankloom.data.text_writer import write_text
+
+    text = io.BytesIO()
+    write_text(data, text)
+    inspect(read_text(io.BytesIO(text.getvalue()), layout=layout))
+
+
+def _measure(data: RankingData) -> None:
+    """Every measure that has a kernel, and a comparison."""
+    from rankloom.measures.compare import compare
+    from rankloom.measures.conventions import row_gains
+    from rankloom.measures.evaluate import evaluate
+    from rankloom.measures.measure import Measure
+    from rankloom.measures.presets import FIELDS, NEEDS_CUTOFF, POINTS
+
+    draw = np.random.default_rng(0)
+    first, second = draw.random((2, data.n_rows))
+    names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
+    evaluate(first, data, measures=[*names, "ndcg@5:ties=average"])
+    compare(first, second, data, resamples=100)
+    row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)

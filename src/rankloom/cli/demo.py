@@ -121,7 +121,7 @@ def least_squares(train: RankingData) -> Scores:
     import numpy as np
 
     table = np.column_stack((np.ones(train.n_rows), train.X))
-    weights: Scores = np.linalg.lstsq(table, train.y, rcond=None)[0]
+    weights: Scores = np.linalg.lstsq(table, np.asarray(train.y), rcond=None)[0]
     return weights
 
 

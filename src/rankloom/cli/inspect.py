@@ -48,6 +48,8 @@ def command(data: tuple[str, ...], features: bool, as_json: bool, **reading: Any
     click.echo("What looks wrong" if seen.findings else "Nothing looks wrong.")
     for finding in seen.findings:
         print_item(finding.text)
+    if seen.feature_names is None and any("column " in finding.text for finding in seen.findings):
+        click.echo("\nColumns are counted from 0: column 5 is feature 6 of a text whose first feature is 1.")
     if features:
         click.echo()
         print_table(["feature", "min", "max", "mean", "std", "not 0", "missing"], feature_rows(seen))
@@ -83,9 +85,13 @@ def _label_counts(counts: dict[str, int], n_rows: int) -> list[tuple[str, str]]:
 
 def spread(points: dict[str, float]) -> str:
     """A distribution in one line."""
-    low, median, mean, high = (f"{points[name]:,.6g}" for name in ("min", "median", "mean", "max"))
-    tail = f"{points['p99']:,.6g}"
-    return f"{low} to {high}: median {median}, mean {mean}, 99 % up to {tail}"
+    low, median, mean, tail, high = (short(points[name]) for name in ("min", "median", "mean", "p99", "max"))
+    return low if low == high else f"{low} to {high}: median {median}, mean {mean}, 99 % up to {tail}"
+
+
+def short(value: float) -> str:
+    """Four digits, or all of a large whole part."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def feature_rows(seen: Inspection) -> list[list[str]]:

@@ -20,6 +20,7 @@ import click
 
 from rankloom import __version__
 from rankloom.cli.failures import exit_code, tell_warning
+from rankloom.errors import InputError
 
 NAME = "rankloom"
 COMPLETION = "_RANKLOOM_COMPLETE"
@@ -82,6 +83,9 @@ def program(context: click.Context) -> None:
     """Learning to rank: read any ranking data, look at it, measure rankings, compare rankers."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    setting = os.environ.get("RANKLOOM_THREADS", "").strip()
+    if setting and (not setting.isdecimal() or int(setting) < 1):
+        raise InputError(f"RANKLOOM_THREADS must be a whole number from 1, got {setting!r}")
 
 
 def main() -> None:

@@ -13,10 +13,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document for a program.")
 threads = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    help="How many threads; all cores unless told. Results are the same.",
-)
+    "--threads", type=click.IntRange(min=1),
+    help="How many threads (all cores, or RANKLOOM_THREADS); the results are the same.",
+)  # fmt: skip
 measures = click.option(
     "-m", "--measure", "measures", multiple=True, metavar="NAME",
     help="What to measure: ndcg@10, map, err@20, ndcg@10/letor4 ...; repeat it, or separate names by commas.",

@@ -108,7 +108,8 @@ def _same_features(
     yield Finding("repeated_documents", len(rows), text, _rows(data, rows))
     torn = rows[data.y[rows] != data.y[first]] if data.y is not None else rows[:0]
     if len(torn):
-        text = f"{len(torn):,} of them have another label than the one they repeat."
+        have = "1 of them has" if len(torn) == 1 else f"{len(torn):,} of them have"
+        text = f"{have} another label than the document repeated."
         yield Finding("contradictions", len(torn), text, _rows(data, torn))
 
 
