@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import measures_twin as twin
 
 import rankloom.kernels.measures as kernels
 from rankloom.measures.evaluate import evaluate
 from rankloom.measures.measure import Measure
+from twins import measures_twin as twin
 
 pytestmark = [pytest.mark.jit_free, pytest.mark.bounds]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,7 +35,7 @@ def test_order_is_pythons(queries, direction, random):
     labels = np.array([random.randint(0, 2) for _ in scores], dtype=float)
     ties = direction * labels
     order = pack_block(scores, offsets).order(ties if direction else NO_TIES)
-    for start, end in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, end in pairwise(offsets):
         wanted = sorted(range(start, end), key=lambda row: (-scores[row], ties[row]))
         assert order[start:end].tolist() == wanted
 

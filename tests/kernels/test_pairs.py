@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import measures_twin as twin
 
 import rankloom.kernels.pairs as kernels
 from rankloom.measures.evaluate import evaluate
 from rankloom.measures.measure import Measure
+from twins import measures_twin as twin
 
 SCORE = st.sampled_from([-2.0, 0.0, 0.5, 3.0, 9.0])
 FEW_LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2, 4]), SCORE), min_size=1, max_size=40)

@@ -109,7 +109,7 @@ class TestErrOfRawLabels:
         assert utils.eval_metric([4, 0], [2.0, 1.0], "ERR", group_id=[0, 0])[0] == 4.0
 
     def test_ours_refuses_what_is_no_probability(self):
-        with pytest.raises(InputError, match="takes labels up to max_grade=1 .* got 4 in query 0, row 0"):
+        with pytest.raises(InputError, match=r"takes labels up to max_grade=1 .* got 4 in query 0, row 0"):
             evaluate([2, 1], [4, 0], measures="err/catboost")
 
     def test_ours_never_passes_one(self):
@@ -118,7 +118,7 @@ class TestErrOfRawLabels:
 
 
 class TestHundredsOfLevels:
-    """2^y overflows from y = 1024 on: inf / inf would make NDCG NaN, and with it the mean over all queries."""
+    """2^y overflows from y = 1024 on: inf / inf would make NDCG NaN, and the mean over queries."""
 
     labels = np.arange(1100.0)
 
@@ -134,7 +134,7 @@ class TestHundredsOfLevels:
         assert found["ndcg"] == pytest.approx((1 + SECOND) / 2)
 
     def test_dcg_that_is_no_float_is_an_error(self):
-        with pytest.raises(InputError, match="dcg of query 0 is too large .* gain=linear"):
+        with pytest.raises(InputError, match=r"dcg of query 0 is too large .* gain=linear"):
             evaluate(self.labels, self.labels, measures="dcg")
 
     def test_err_asks_for_the_highest_grade(self):

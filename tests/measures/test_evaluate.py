@@ -268,6 +268,22 @@ def test_infinite_scores_rank():
     assert list(found.values()) == pytest.approx([1.0, 1.0, 1.0])
 
 
+@pytest.mark.jit_free
+def test_what_was_not_found_counts_as_relevant_and_brings_nothing():
+    """Three relevant rows, one of them not found; wherever it would rank."""
+    scores, labels = [3, 2, -np.inf, 1], [1, 0, 1, 1]
+    names = ["map", "r@4", "p@4", "mrr:threshold=2:empty=1", "dcg", "dcg:gain=1,1", "ndcg"]
+    found = evaluate(scores, labels, measures=names)
+    assert found["map"] == pytest.approx((1 / 1 + 2 / 3) / 3)
+    assert found["r@4"] == pytest.approx(2 / 3)
+    assert found["p@4"] == 2 / 4
+    assert found["dcg"] == 1 + 1 / 2
+    assert found["dcg:gain=1,1"] == pytest.approx(1 + 1 / math.log2(3) + 1 / 2)
+    assert found["ndcg"] == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3) + 1 / 2))
+    lost = evaluate([-np.inf], [1], measures=["map", "ndcg", "err"])
+    assert (list(lost.values()), lost.n_empty) == ([0, 0, 0], 0)
+
+
 def test_negative_labels_gain_nothing():
     found = evaluate([3, 2, 1], [-1, 1, -1], measures=["ndcg", "auc", "map", "ndcg:gain=0,2", "err"])
     second = 1 / math.log2(3)

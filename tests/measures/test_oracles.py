@@ -253,6 +253,21 @@ def test_trec_eval(lists):
         assert lists.ours(f"{measure}/trec") == close(wanted), name
 
 
+def test_trec_eval_where_documents_were_not_retrieved(lists):
+    """What was judged and not retrieved is a row with the score -inf."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = lists.dicts()
+    lists.scores[np.random.default_rng(8).random(len(lists.scores)) < 0.3] = -np.inf
+    for query, doc, score in zip(lists.qid, lists.ids, lists.scores, strict=True):
+        if score == -np.inf:
+            del run[str(query + 1)][doc]
+    asked = {"ndcg", "ndcg_cut.1,3,10", "map", "map_cut.3,10", "recip_rank", "P.3,10", "recall.3,10"}
+    per_query = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run)
+    for name, measure in TREC.items():
+        wanted = sum(values[name] for values in per_query.values()) / 40
+        assert lists.ours(f"{measure}/trec") == close(wanted), name
+
+
 IR_MEASURES = ["nDCG", "nDCG@3", "AP", "AP@3", "AP(rel=2)", "AP(rel=2)@10", "RR", "P@3", "P(rel=2)@10"]
 
 
@@ -309,7 +324,7 @@ def test_ranx(lists):
 
 
 def letor_script(labels, relevant, topmost):
-    """What the evaluation scripts of LETOR print for one ranked list: P@1.. and NDCG@1.., 0 where they stop."""
+    """What the evaluation scripts of LETOR print for one ranked list: P@i and NDCG@i, 0 where they stop."""
     gains = [2.0**label - 1 for label in labels]
 
     def dcg(values):
@@ -329,7 +344,7 @@ def letor_script(labels, relevant, topmost):
 
 @pytest.mark.parametrize(("preset", "relevant"), [("letor3", 1), ("letor4", 1), ("mslr", 2)])
 def test_letor_scripts(lists, preset, relevant):
-    """LETOR 3's script stops at the end of a list, for both; those of LETOR 4 and MSLR pad P@k, not NDCG@k."""
+    """LETOR 3's script stops where a list ends; those of LETOR 4 and MSLR pad it for P@k, not NDCG@k."""
     seen = []
     for query in range(40):
         rows = np.flatnonzero(lists.qid == query)

@@ -38,7 +38,7 @@ EXACT_EXPONENT = 53.0
 def gain_of(label: float, kind: int, table: NDArray[np.float64], shift: float) -> Any:
     """The gain of a label: 2^y - 1, times 2^-shift, or y, or table[y]; labels below 0 count as 0."""
     if kind == TABLE:
-        return table[np.int64(max(label, 0.0))]
+        return table[np.int64(max(label, 0.0))] if label > -np.inf else 0.0
     if label <= 0.0:
         return 0.0
     if kind == LINEAR:
@@ -309,7 +309,8 @@ def measure_block(
 
     Rows are counted from the block's first. `order` ranks them, `ideal` holds labels from the greatest down;
     `choices` and `limits` describe a measure a row; `discounts` and `gains` are tables that choices point to.
-    A row with the score -inf was not found: it counts among the relevant ones, and brings nothing where it ranks.
+    A row with the score -inf was not found: it counts among the relevant ones, and brings nothing where it
+    ranks.
     """
     longest = 0
     for query in range(len(offsets) - 1):

@@ -142,8 +142,8 @@ def settle_block(
 def ideal_block(offsets: NDArray[np.int64], labels: NDArray[np.float64], ideal: NDArray[np.float64]) -> bool:
     """Fill `ideal` with each query's labels from the greatest down, the order no ranking can beat.
 
-    By counting. False, with nothing worth reading, where some label is not one of 0, 1, ..., 31: then labels must be
-    sorted.
+    By counting. False, with nothing worth reading, where some label is not one of 0, 1, ..., 31: then labels
+    must be sorted.
     """
     counts = np.zeros(_LEVELS, dtype=np.int64)
     for query in range(len(offsets) - 1):
