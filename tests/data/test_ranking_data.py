@@ -220,7 +220,8 @@ def test_edges_of_size(shape):
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (small(doc_ids=list("wxyz")), "4 rows, 2 queries, 1 feature (dense), 2 rows a query, labels 0 to 3, doc_ids"),
+        (small(doc_ids=[*"wxyz"]), "4 rows, 2 queries, 1 feature (dense), 2 rows a query, "
+         "labels 0 to 3, doc_ids"),
         (RankingData(np.ones((1, 2))), "1 row, 1 query, 2 features (dense), 1 row a query, no labels"),
         (
             RankingData(sp.eye_array(1200), np.ones(1200), [1] * 1000 + [2] * 200, weights=np.ones(1200)),

@@ -38,7 +38,7 @@ def write_parquet(
         try:
             with parquet.ParquetWriter(temporary, schema, compression=compression) as writer:
                 for block in _blocks(data):
-                    writer.write_batch(_batch(block, schema, bool(names)))
+                    writer.write_batch(_batch(block, schema, not data.is_sparse and not list_column))
         except pyarrow_module("pyarrow").ArrowException as error:
             raise InputError(f"{path}: cannot be written as Parquet: {error}") from error
 
