@@ -23,7 +23,7 @@ from rankloom.errors import InputError, RankloomWarning
 
 _ENTRIES_PER_BLOCK = 1 << 18
 _MAX_DECIMALS = 9
-_DOC_ID = re.compile(r"docid\s*=\s*(\S+)")
+_DOC_ID = re.compile(r"(?:^|\s)docid\s*[=:]\s*(\S*)|^(\S*)", re.IGNORECASE | re.ASCII)
 
 
 class _Style(NamedTuple):
@@ -201,11 +201,18 @@ def _label(value: float) -> bytes:
 
 def _tails(data: RankingData, first: int, last: int) -> list[bytes]:
     """The comment of each row: as it was read, with the doc id where it is not in there yet."""
-    comments = [""] * (last - first) if data.comments is None else data.comments[first:last]
-    doc_ids = [""] * (last - first) if data.doc_ids is None else data.doc_ids[first:last]
     if data.comments is None and data.doc_ids is None:
         return [b""] * (last - first)
+    nothing = [""] * (last - first)
+    comments = nothing if data.comments is None else data.comments[first:last]
+    doc_ids = nothing if data.doc_ids is None or _are_in_comments(data) else data.doc_ids[first:last]
     return [_tail(str(note), str(name)) for note, name in zip(comments, doc_ids, strict=True)]
+
+
+def _are_in_comments(data: RankingData) -> bool:
+    """Whether doc ids are pieces of the comments, as when both came from a text."""
+    blob = getattr(data.comments, "blob", None)
+    return blob is not None and blob is getattr(data.doc_ids, "blob", None)
 
 
 def _tail(comment: str, doc_id: str) -> bytes:
@@ -222,9 +229,11 @@ def _tail(comment: str, doc_id: str) -> bytes:
     return b" #" + comment.encode(errors="surrogateescape") if comment else b""
 
 
-def _doc_id_in(comment: str) -> str | None:
-    found = _DOC_ID.search(comment)
-    return found[1] if found else None
+def _doc_id_in(comment: str) -> str:
+    """The id that a reader finds: the word after `docid =`, else the first."""
+    found = list(_DOC_ID.finditer(comment))
+    named = [match[1] for match in found if match[1] is not None]
+    return named[0] if named else found[0][2]
 
 
 def _has_blank(text: str) -> bool:

@@ -38,7 +38,7 @@ _10000 = np.uint64(10000)
 _40 = np.uint64(40)
 _SPACE, _COLON, _NEWLINE = 32, 58, 10
 _MINUS, _POINT, _ZERO, _E = 45, 46, 48, 101
-_N, _A = 110, 97
+_N, _A, _I, _F = 110, 97, 105, 102
 _TENS = (_ZERO + np.arange(100) // 10).astype(np.uint8)
 _ONES = (_ZERO + np.arange(100) % 10).astype(np.uint8)
 _SCALES = 10.0 ** np.arange(MAX_DECIMALS + 1)
@@ -221,7 +221,7 @@ def _put_scientific(out: Any, at: Any, digits: Any, size: Any, leading: Any) -> 
 
 @kernel(inline=True, allocates=False)
 def _put_float32(out: Any, at: Any, value: Any, bits: Any, decimals: Any, tables: Any) -> Any:
-    """Write one finite float32 or nan; the place after it."""
+    """Write one float32, also nan, inf and -inf; the place after it."""
     if value != value:
         out[at], out[at + 1], out[at + 2] = _N, _A, _N
         return at + 3
@@ -230,6 +230,9 @@ def _put_float32(out: Any, at: Any, value: Any, bits: Any, decimals: Any, tables
         out[at] = _MINUS
         at += 1
     size = abs(np.float64(value))
+    if size == np.inf:
+        out[at], out[at + 1], out[at + 2] = _I, _N, _F
+        return at + 3
     if size < 16777216.0:
         whole = np.uint64(size)
         if np.float64(whole) == size:
