@@ -265,6 +265,10 @@ WRONG_CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "half a resample": (lambda: compare_values([1], [2], resamples=1e4), "resamples .* whole number"),
     "a negative seed": (lambda: compare_values([1], [2], seed=-1), "seed must be"),
     "no threads": (lambda: compare_values([1], [2], threads=0), "threads must be"),
+    "resamples too few for so many tests": (
+        lambda: compare_values({f"s{i}": [1, 2] for i in range(12)}, resamples=200),
+        "at least 220 for 11 tests .* got 200",
+    ),
     "true resamples": (lambda: compare_values([1], [2], resamples=True), "resamples must be"),
     "values of other queries": (lambda: compare_values([1, 2], [1]), "2 for A and 1 for B"),
     "a table": (lambda: compare_values([[1, 2]], [[1, 2]]), "2 dimensions"),

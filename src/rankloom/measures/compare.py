@@ -53,6 +53,15 @@ class Settings:
         if self.threads is not None:
             _between("threads", self.threads, numbers.Integral, 1, 10**6)
 
+    def check_reach(self, n_tests: int) -> None:
+        """Random flips give no p below 1 / (resamples + 1): after Holm, that might never reach the level."""
+        needed = math.ceil(n_tests / (1 - self.confidence))
+        if self.test == "randomisation" and self.resamples < needed:
+            raise InputError(
+                f"resamples must be at least {needed} for {n_tests} tests at this confidence, since with "
+                f"fewer nothing could be found after Holm's correction; got {self.resamples}"
+            )
+
 
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
@@ -114,6 +123,7 @@ def compare(
     systems, y = _systems(scores_a, scores_b, y, names)
     pairs = _pairs(tuple(systems), baseline, all_pairs)
     wanted = _measures(measures)
+    settings.check_reach(len(wanted) * len(pairs))
     options = {"qid": qid, "query_weights": query_weights, "doc_ids": doc_ids, "threads": threads}
     evaluations = {name: _evaluate(name, scores, y, wanted, options) for name, scores in systems.items()}
     rows = []
@@ -153,6 +163,7 @@ def compare_values(
     else:
         systems = _two(values_a, values_b, names)
     pairs = _pairs(tuple(systems), baseline, all_pairs)
+    settings.check_reach(len(pairs))
     rows = [
         _row(pair_up(systems[a], systems[b], weights, (a, b)), measure, (a, b), lower_is_better, settings)
         for a, b in pairs
