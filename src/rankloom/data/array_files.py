@@ -32,7 +32,11 @@ class ArrayWriter:
         self.rows = 0
         self._crc = 0
         self._file = path.open("xb")
-        self._file.write(bytes(HEADER_BYTES))
+        try:
+            self._file.write(bytes(HEADER_BYTES))
+        except BaseException:
+            self.abandon()
+            raise
 
     def append(self, array: NDArray[Any]) -> None:
         """Add rows at the end."""

@@ -63,11 +63,7 @@ def _check_target(place: Path) -> None:
 def load_store(folder: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
     """Open a store. Sizes, types and shapes are always checked; with `verify`, every value is."""
     place = Path(folder)
-    text = _read_manifest(place)
-    manifest = parse_manifest(place, text)
-    arrays = _map_all(place, manifest)
-    if _read_manifest(place) != text:  # replaced in between: these files may be of two stores
-        return load_store(folder, verify=verify)
+    manifest, arrays = _opened(place)
     _check_ends(place, manifest, arrays)
     if verify:
         _verify(place, manifest, arrays)
@@ -77,6 +73,21 @@ def load_store(folder: str | os.PathLike[str], *, verify: bool = False) -> Ranki
 def verify_store(folder: str | os.PathLike[str]) -> None:
     """Read all of a store and compare it with its checksums; a StoreError names the damaged files."""
     load_store(folder, verify=True)
+
+
+def _opened(place: Path) -> tuple[Manifest, dict[str, NDArray[Any]]]:
+    """The manifest and the arrays; again from the start when the store is replaced in between."""
+    while True:
+        text = _read_manifest(place)
+        manifest = parse_manifest(place, text)
+        try:
+            arrays = _map_all(place, manifest)
+        except StoreError:
+            if _read_manifest(place) == text:
+                raise
+            continue
+        if _read_manifest(place) == text:
+            return manifest, arrays
 
 
 def _read_manifest(place: Path) -> bytes:
