@@ -108,9 +108,9 @@ def _attraction(data: RankingData, noise: float) -> NDArray[np.float64]:
         raise InputError(f"noise must be a probability, from 0 to 1, got {noise!r}")
     if data.y is None:
         raise InputError("clicks follow labels and the data has none; pass attraction, or data with labels")
-    gains = np.exp2(np.maximum(data.y, 0.0)) - 1.0
-    if not np.isfinite(gains).all():
+    if data.y.max(initial=0.0) >= 1024.0:
         raise InputError(f"labels must be below 1024 to become clicks, got {data.y.max():g}; pass attraction")
+    gains = np.exp2(np.maximum(data.y, 0.0)) - 1.0
     return noise + (1.0 - noise) * gains / (gains.max(initial=0.0) or 1.0)
 
 
