@@ -88,6 +88,7 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_look_at, dense, "dense")
     yield partial(_look_at, make_rcv1(30, n_features=40).data, "sparse")
     yield partial(_measure, dense)
+    yield partial(_join, dense)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -99,6 +100,17 @@ def _look_at(data: RankingData, layout: str) -> None:
     text = io.BytesIO()
     write_text(data, text)
     inspect(read_text(io.BytesIO(text.getvalue()), layout=layout))
+
+
+def _join(data: RankingData) -> None:
+    """Write a run, read it again, find its documents."""
+    from rankloom.data.trec import read_run
+    from rankloom.data.trec_join import run_scores
+    from rankloom.data.trec_writer import write_run
+
+    text = io.BytesIO()
+    write_run(np.arange(data.n_rows), data, text)
+    run_scores(read_run(io.BytesIO(text.getvalue())), data)
 
 
 def _measure(data: RankingData) -> None:

@@ -5,11 +5,12 @@
     ```console      "$ command" lines, each with its output below it; runs in the same folder
     <!-- no-run: why -->     on the line before: the block is shown, not run
 
-Blanks at line ends do not count, and "..." stands for anything.
+Blanks at line ends do not count, "..." stands for anything, and a decimal may be off by 0.2 %.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,9 +81,21 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def same(shown: str, printed: str) -> bool:
-    """Whether what was printed is what the page shows."""
-    pattern = r".*?".join(re.escape(part) for part in _tidy(shown).split("..."))
-    return re.fullmatch(pattern, _tidy(printed), re.DOTALL) is not None
+    """Whether what was printed is what the page shows; a decimal may be off by 0.2 %, as processors differ."""
+    pattern, decimals = "", []
+    for piece in re.split(r"(\.\.\.|\d+\.\d+)", _tidy(shown)):
+        if piece == "...":
+            pattern += ".*?"
+        elif re.fullmatch(r"\d+\.\d+", piece):
+            pattern += r"(\d+\.\d+)"
+            decimals.append(float(piece))
+        else:
+            pattern += re.escape(piece)
+    match = re.fullmatch(pattern, _tidy(printed), re.DOTALL)
+    return match is not None and all(
+        math.isclose(float(now), then, rel_tol=2e-3, abs_tol=5e-4)
+        for now, then in zip(match.groups(), decimals, strict=True)
+    )
 
 
 def _tidy(text: str) -> str:

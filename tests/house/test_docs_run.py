@@ -105,3 +105,5 @@ def test_blocks_are_read_as_they_are_written(tmp_path: Path) -> None:
     assert commands(third) == [("echo a \\\n  b", "a b\n"), ("true", "")]
     assert same("a...\nc", "a and b \nc\n")
     assert not same("a\nc", "a\nb\nc\n")
+    assert same("x 0.6121 ...", "x 0.6122 y")
+    assert not same("x 0.6121 ...", "x 0.6221 y")

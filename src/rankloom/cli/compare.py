@@ -33,6 +33,7 @@ _TUNING = [
 @click.argument("data")
 @options.measures
 @options.all_of(_TUNING)
+@options.complete
 @options.as_json
 @options.column_options
 @options.threads
@@ -63,9 +64,10 @@ def command(
         )
     reading = {name: rest.pop(name) for name in ("label", "qid", "doc_id")}
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
-    with judge(list(scores), data, {**reading, "threads": rest["threads"]}) as judged:
-        systems = dict(zip(short_names(scores), judged.scores, strict=True))
-        found = compare(systems, judged.data, measures=names, **rest)
+    complete = rest.pop("complete")
+    with judge(scores, data, {**reading, "threads": rest["threads"]}, complete) as (ranked, labels, more):
+        systems = dict(zip(short_names(scores), ranked, strict=True))
+        found = compare(systems, labels, measures=names, **rest, **more)
     if as_json:
         print_json({"scores": list(scores), "data": data, **found.to_dict()})
         return

@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 @click.argument("data")
 @options.measures
 @click.option("--per-query", metavar="FILE", help="Write the values of every query to a CSV file too.")
+@options.complete
 @options.as_json
 @options.column_options
 @options.threads
 def command(
-    scores: str, data: str, measures: tuple[str, ...], per_query: str | None, as_json: bool, **reading: Any
+    scores: str,
+    data: str,
+    measures: tuple[str, ...],
+    per_query: str | None,
+    complete: bool,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Say how good a ranking is, by measures whose convention has a name.
 
@@ -50,8 +57,8 @@ def command(
     from rankloom.measures.evaluate import DEFAULT_MEASURES, evaluate
 
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
-    with judge([scores], data, reading) as judged:
-        found = evaluate(judged.scores[0], judged.data, measures=names, threads=reading["threads"])
+    with judge([scores], data, reading, complete) as (ranked, labels, more):
+        found = evaluate(ranked[0], labels, measures=names, threads=reading["threads"], **more)
     if per_query is not None:
         write_per_query(found, per_query)
     if as_json:

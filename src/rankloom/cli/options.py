@@ -16,6 +16,9 @@ threads = click.option(
     "--threads", type=click.IntRange(min=1),
     help="How many threads (all cores, or RANKLOOM_THREADS); the results are the same.",
 )  # fmt: skip
+complete = click.option(
+    "--complete", is_flag=True, help="Runs: a judged query that a run does not have counts, as nothing found."
+)
 measures = click.option(
     "-m", "--measure", "measures", multiple=True, metavar="NAME",
     help="What to measure: ndcg@10, map, err@20, ndcg@10/letor4 ...; repeat it, or separate names by commas.",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rankloom.data.ranking_data import RankingData
 
 
-def read(sources: Sequence[str], reading: dict[str, Any]) -> RankingData:
+def read(sources: Sequence[Any], reading: dict[str, Any]) -> RankingData:
     """Read one source, or several as one."""
     from rankloom.data.read import read as read_data
 
