@@ -126,6 +126,14 @@ class TestAnswer:
         assert row.gain == 4.5
         assert "B is better than A by 4.5000 loss (lower is better)" in comparison.summary()
 
+    def test_students_interval_can_be_asked_for(self) -> None:
+        a, b = np.random.default_rng(5).random((2, 20))
+        row = compare_values(a, b, interval="t", confidence=0.9)[0]
+        found = stats.ttest_rel(b, a).confidence_interval(0.9)
+        assert (row.low, row.high) == pytest.approx((found.low, found.high))
+        assert compare_values([1], [2], interval="t")[0].low is None
+        assert compare_values([1, 1], [1, 1], interval="t")[0].low == 0.0
+
     def test_the_same_bits_for_any_number_of_threads_and_other_bits_for_other_seeds(self) -> None:
         a, b = np.random.default_rng(5).random((2, 3000))
         first, *others = (compare_values(a, b, threads=threads).to_dict() for threads in (1, 2, 3, 7))
@@ -145,6 +153,10 @@ class TestWeights:
     def test_a_test_that_knows_no_weights_says_so(self, test: str) -> None:
         with pytest.raises(InputError, match=r'knows no query weights: use test="randomisation"'):
             compare_values([0, 0], [1, 2], weights=[1, 2], test=test)
+
+    def test_nor_does_students_interval(self) -> None:
+        with pytest.raises(InputError, match="Student's interval knows no query weights"):
+            compare_values([0, 0], [1, 2], weights=[1, 2], interval="t")
 
     def test_equal_weights_are_no_weights(self) -> None:
         a, b = np.random.default_rng(1).random((2, 9))
@@ -259,7 +271,7 @@ WRONG_CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "leave baseline out",
     ),
     "an unknown test": (lambda: compare_values([1], [2], test="z"), "randomisation, t, wilcoxon, got 'z'"),
-    "an unknown interval": (lambda: compare_values([1], [2], interval="z"), "percentile, bca, got 'z'"),
+    "an unknown interval": (lambda: compare_values([1], [2], interval="z"), "percentile, bca, t, got 'z'"),
     "confidence in percent": (lambda: compare_values([1], [2], confidence=95), "confidence .* got 95"),
     "few resamples": (lambda: compare_values([1], [2], resamples=10), "resamples .* from 100"),
     "half a resample": (lambda: compare_values([1], [2], resamples=1e4), "resamples .* whole number"),

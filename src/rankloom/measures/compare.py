@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankloom.measures.evaluation import Evaluation
     from rankloom.measures.measure import Measure
 
-INTERVALS = ("percentile", "bca")
+INTERVALS = ("percentile", "bca", "t")
 LOWER_IS_BETTER = ("auc-loss", "mse", "logloss")
 BY_ROWS = ("mse", "logloss")
 
@@ -115,7 +115,8 @@ def compare(
     confidence
         Of the interval; the tests' level is 1 - confidence.
     interval
-        "percentile", or "bca" for differences that are mostly 0 with a long tail to one side.
+        "percentile", or "bca" for differences that are mostly 0 with a long tail to one side, both of
+        bootstrap resamples; or "t", Student's, which needs no resamples and knows no weights.
     resamples, seed
         Of the bootstrap and of the randomisation test. Same seed, same bits, for any number of threads.
     """
@@ -244,19 +245,10 @@ def _row(
     pair: Pair, measure: str, names: tuple[str, str], lower_is_better: bool, settings: Settings
 ) -> Difference:
     """Every number of one row but Holm's."""
-    if settings.test != "randomisation" and pair.weights is not None:
-        raise InputError(
-            f'the {TESTS[settings.test]} knows no query weights: use test="randomisation", or leave them out'
-        )
-    sampling: dict[str, Any] = {
-        "resamples": settings.resamples,
-        "seed": settings.seed,
-        "threads": settings.threads,
-    }
     difference, weights = pair.difference, pair.weights
-    interval = significance.bootstrap_interval(
-        difference, weights, confidence=settings.confidence, method=settings.interval, **sampling
-    )
+    if weights is not None:
+        _check_weightable(settings)
+    interval = _interval(difference, weights, settings)
     above, below = int((difference > 0).sum()), int((difference < 0).sum())
     wins, losses = (below, above) if lower_is_better else (above, below)
     unweighted = weights is None
@@ -277,10 +269,32 @@ def _row(
         losses=losses,
         p_t=significance.t_test(difference) if unweighted else None,
         p_wilcoxon=significance.wilcoxon_test(difference) if unweighted else None,
-        p_randomisation=significance.randomisation_test(difference, weights, **sampling),
+        p_randomisation=significance.randomisation_test(difference, weights, **_sampling(settings)),
         weighted=not unweighted,
     )
     return replace(row, note=_note(row, settings))
+
+
+def _sampling(settings: Settings) -> dict[str, Any]:
+    return {"resamples": settings.resamples, "seed": settings.seed, "threads": settings.threads}
+
+
+def _interval(difference: Any, weights: Any, settings: Settings) -> significance.Interval | None:
+    if settings.interval == "t":
+        return significance.student_interval(difference, settings.confidence)
+    how: dict[str, Any] = {"confidence": settings.confidence, "method": settings.interval}
+    return significance.bootstrap_interval(difference, weights, **how, **_sampling(settings))
+
+
+def _check_weightable(settings: Settings) -> None:
+    if settings.test != "randomisation":
+        raise InputError(
+            f'the {TESTS[settings.test]} knows no query weights: use test="randomisation", or leave them out'
+        )
+    if settings.interval == "t":
+        raise InputError(
+            'Student\'s interval knows no query weights: use interval="percentile", or leave them out'
+        )
 
 
 def _mean(values: Any, weights: Any) -> float | None:

@@ -76,6 +76,20 @@ def t_test(difference: Values) -> float | None:
     return min(1.0, 2.0 * float(stdtr(n - 1, -abs(t))))
 
 
+def student_interval(difference: Values, confidence: float = 0.95) -> Interval | None:
+    """mean +- t s / sqrt(n): no resampling. None for fewer than 2 queries."""
+    n = len(difference)
+    if n < 2:
+        return None
+    from scipy.special import stdtrit
+
+    scale = float(np.abs(difference).max()) or 1.0
+    deviation = scale * float((difference / scale).std(ddof=1)) / math.sqrt(n)
+    half = -float(stdtrit(n - 1, (1.0 - confidence) / 2.0)) * deviation
+    centre = float(difference.mean())
+    return Interval(centre - half, centre + half)
+
+
 def wilcoxon_test(difference: Values) -> float | None:
     """Wilcoxon's signed-rank test: exact, ties included, up to 50 differences other than 0, then normal."""
     if not len(difference):
