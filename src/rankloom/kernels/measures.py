@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from rankloom.kernels.compile import kernel
 
 # What `choices` holds: one row a measure, one column a choice.
-KIND, CUTOFF, GAIN, GAIN_ROW, DISCOUNT_ROW, AVERAGE, DENOMINATOR, SHORT = range(8)
-CHOICES = 8
+KIND, CUTOFF, GAIN, GAIN_ROW, DISCOUNT_ROW, AVERAGE, DENOMINATOR, SHORT, FRESH = range(9)
+CHOICES = 9
 # What `limits` holds.
 THRESHOLD, MAX_GRADE = range(2)
 LIMITS = 2
@@ -39,15 +39,13 @@ def gain_of(label: float, kind: int, table: NDArray[np.float64], shift: float) -
     """The gain of a label: 2^y - 1, times 2^-shift, or y, or table[y]; labels below 0 count as 0."""
     if kind == TABLE:
         return table[np.int64(max(label, 0.0))] if label > -np.inf else 0.0
-    if label <= 0.0:
-        return 0.0
     if kind == LINEAR:
-        return label
+        return max(label, 0.0)
     if shift > 0.0:
-        return 2.0 ** (label - shift) - 2.0**-shift
-    if label < len(table) and label == np.floor(label):
+        return 2.0 ** (label - shift) - 2.0**-shift if label > 0.0 else 0.0
+    if label >= 0.0 and label < len(table) and label == np.floor(label):
         return table[np.int64(label)]
-    return 2.0**label - 1.0
+    return 2.0**label - 1.0 if label > 0.0 else 0.0
 
 
 @kernel
@@ -85,47 +83,47 @@ def _group_gain(ranked: Any, first: int, last: int, kind: int, table: Any, shift
 
 
 @kernel(allocates=False)
-def _dcg(ranked: Any, ends: Any, cut: int, kind: int, table: Any, discounts: Any, shift: float) -> Any:
-    """sum over i <= k of gain_i * discount_i."""
-    total = 0.0
+def _add_up(
+    ranked: Any,
+    ends: Any,
+    ideal: Any,
+    cut: int,
+    kind: int,
+    table: Any,
+    discounts: Any,
+    shift: float,
+    reached: Any,
+    best: Any,
+) -> None:
+    """DCG@i = sum over j <= i of gain_j * discount_j for i <= cut: the ranking's and the ideal order's."""
+    dcg, top = 0.0, 0.0
     first = 0
     while first < cut:
-        gain = _group_gain(ranked, first, ends[first], kind, table, shift)
-        weight = 0.0
-        for i in range(first, min(ends[first], cut)):
-            weight += discounts[i]
-        total += gain * weight
-        first = ends[first]
-    return total
-
-
-@kernel(allocates=False)
-def _ndcg(
-    ranked: Any, ends: Any, ideal: Any, singles: Any, cut: int, kind: int, table: Any, discounts: Any
-) -> Any:
-    """DCG@k / (DCG@k of the ideal order); NaN where no label has a gain."""
-    shift = _shift(ideal[0], kind)
-    best = _dcg(ideal, singles, cut, kind, table, discounts, shift)
-    if best <= 0.0:
-        return np.nan
-    return _dcg(ranked, ends, cut, kind, table, discounts, shift) / best
-
-
-@kernel(allocates=False)
-def _mean_ndcg(ranked: Any, ends: Any, ideal: Any, cut: int, kind: int, table: Any, discounts: Any) -> Any:
-    """The mean over i = 1..k of NDCG@i (Lee & Lin, 2014, section 4.4); NaN where no label has a gain."""
-    shift = _shift(ideal[0], kind)
-    if gain_of(ideal[0], kind, table, shift) <= 0.0:
-        return np.nan
-    total, dcg, best = 0.0, 0.0, 0.0
-    first = 0
-    while first < cut:
-        gain = _group_gain(ranked, first, ends[first], kind, table, shift)
-        for i in range(first, min(ends[first], cut)):
+        last = ends[first]
+        gain = _group_gain(ranked, first, last, kind, table, shift)
+        for i in range(first, min(last, cut)):
             dcg += gain * discounts[i]
-            best += gain_of(ideal[i], kind, table, shift) * discounts[i]
-            total += dcg / best
-        first = ends[first]
+            top += gain_of(ideal[i], kind, table, shift) * discounts[i]
+            reached[i] = dcg
+            best[i] = top
+        first = last
+
+
+@kernel(allocates=False)
+def _by_gain(reached: Any, best: Any, kind: int, cut: int) -> Any:
+    """DCG@k; NDCG@k = DCG@k / ideal DCG@k; mean NDCG, over i = 1..k (Lee & Lin, 2014, section 4.4).
+
+    NaN where no label has a gain, but DCG is 0 there.
+    """
+    if kind == DCG:
+        return reached[cut - 1]
+    if kind == NDCG:
+        return reached[cut - 1] / best[cut - 1] if best[cut - 1] > 0.0 else np.nan
+    if best[0] <= 0.0:
+        return np.nan
+    total = 0.0
+    for i in range(cut):
+        total += reached[i] / best[i]
     return total / cut
 
 
@@ -152,8 +150,10 @@ def _average_precision(
         last = ends[first]
         n = last - first
         r = _count_relevant(ranked, first, last, threshold)
-        if r > 0:
-            step = (r - 1) / (n - 1) if n > 1 else 0.0
+        if n == 1:
+            total += r * (found + 1) / (first + 1)  # no branch: relevance cannot be predicted
+        elif r > 0:
+            step = (r - 1) / (n - 1)
             for i in range(first, min(last, cut)):
                 total += (r / n) * (found + 1 + (i - first) * step) / (i + 1)
         found += r
@@ -240,15 +240,25 @@ def _found(ranked: Any, ends: Any, cut: int, threshold: float) -> Any:
     return total
 
 
+@kernel(allocates=False)
+def _relevant(ideal: Any, n: int, threshold: float) -> Any:
+    """How many of n labels, falling, are relevant: by halving."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if ideal[middle] >= threshold:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @kernel
 def _by_relevance(ranked: Any, ends: Any, ideal: Any, choice: Any, threshold: float) -> Any:
     """The measures that know relevant rows from others; NaN where none is relevant."""
-    n = len(ranked)
-    cutoff = choice[CUTOFF]
+    n, cutoff = len(ranked), choice[CUTOFF]
     cut = min(cutoff, n)
-    relevant = 0
-    while relevant < n and ideal[relevant] >= threshold:
-        relevant += 1
+    relevant = _relevant(ideal, n, threshold)
     if relevant == 0:
         return np.nan
     if choice[KIND] == MAP:
@@ -259,26 +269,6 @@ def _by_relevance(ranked: Any, ends: Any, ideal: Any, choice: Any, threshold: fl
     if choice[KIND] == RECALL:
         return found / relevant
     return found / (cutoff if choice[SHORT] == PAD else cut)
-
-
-@kernel
-def _by_grade(
-    ranked: Any, ends: Any, singles: Any, ideal: Any, choice: Any, max_grade: float, tables: Any, scratch: Any
-) -> Any:
-    """The measures that know grades; NaN where no grade is above zero (DCG: 0)."""
-    discounts, gains = tables
-    cut = min(choice[CUTOFF], len(ranked))
-    kind = choice[GAIN]
-    if choice[KIND] == ERR:
-        if ideal[0] <= 0.0:
-            return np.nan
-        return _expected_reciprocal_rank(ranked, ends, cut, kind, max_grade, scratch)
-    table, discount = gains[choice[GAIN_ROW]], discounts[choice[DISCOUNT_ROW]]
-    if choice[KIND] == NDCG:
-        return _ndcg(ranked, ends, ideal, singles, cut, kind, table, discount)
-    if choice[KIND] == MEAN_NDCG:
-        return _mean_ndcg(ranked, ends, ideal, cut, kind, table, discount)
-    return _dcg(ranked, ends, cut, kind, table, discount, 0.0)
 
 
 @kernel(allocates=False)
@@ -309,18 +299,20 @@ def measure_block(
 
     Rows are counted from the block's first. `order` ranks them, `ideal` holds labels from the greatest down;
     `choices` and `limits` describe a measure a row; `discounts` and `gains` are tables that choices point to.
-    A row with the score -inf was not found: it counts among the relevant ones, and brings nothing where it
-    ranks.
+    Where a measure adds up the same gains and discounts as the one before, to no greater depth, its sums are
+    read again: it is not FRESH. A row with the score -inf was not found: it counts among the relevant ones,
+    and brings nothing where it ranks.
     """
-    longest = 0
+    longest = 1
     for query in range(len(offsets) - 1):
         longest = max(longest, offsets[query + 1] - offsets[query])
-    ranked, scratch = np.empty(longest), np.empty(longest + 1)
+    ranked_buffer, scratch = np.empty(longest), np.empty(longest + 1)
+    reached, best = np.empty(longest), np.empty(longest)
     singles, groups = np.arange(1, longest + 1), np.empty(longest, dtype=np.int64)
     averages = choices[:, AVERAGE].any()
     for query in range(len(offsets) - 1):
         start, n = offsets[query], offsets[query + 1] - offsets[query]
-        rows, best = order[start : start + n], ideal[start : start + n]
+        rows, sorted_labels, ranked = order[start : start + n], ideal[start : start + n], ranked_buffer[:n]
         for i in range(n):
             is_found = scores[rows[i]] > -np.inf
             ranked[i] = labels[rows[i]] if is_found else -np.inf
@@ -329,13 +321,24 @@ def measure_block(
         for m in range(len(choices)):
             choice = choices[m]
             ends = groups if choice[AVERAGE] else singles
+            kind, cut = choice[KIND], min(choice[CUTOFF], n)
             if n == 0:
                 value = np.nan
-            elif choice[KIND] <= MEAN_NDCG or choice[KIND] == ERR:
+            elif kind <= MEAN_NDCG:
+                if choice[FRESH]:
+                    table, worth = gains[choice[GAIN_ROW]], discounts[choice[DISCOUNT_ROW]]
+                    shift = _shift(sorted_labels[0], choice[GAIN]) if kind != DCG else 0.0
+                    _add_up(
+                        ranked, ends, sorted_labels, cut, choice[GAIN], table, worth, shift, reached, best
+                    )
+                value = _by_gain(reached, best, kind, cut)
+            elif kind != ERR:
+                value = _by_relevance(ranked, ends, sorted_labels, choice, limits[m, THRESHOLD])
+            elif sorted_labels[0] > 0.0:
                 grade = limits[m, MAX_GRADE]
-                value = _by_grade(ranked[:n], ends, singles, best, choice, grade, (discounts, gains), scratch)
+                value = _expected_reciprocal_rank(ranked, ends, cut, choice[GAIN], grade, scratch)
             else:
-                value = _by_relevance(ranked[:n], ends, best, choice, limits[m, THRESHOLD])
+                value = np.nan
             if choice[SHORT] == ZERO and n < choice[CUTOFF] and not np.isnan(value):
                 value = 0.0
             values[m, query] = value

@@ -48,9 +48,13 @@ def make_plan(measures: Sequence[Measure], longest: int) -> Plan:
         places = [
             i for i, m in enumerate(measures) if m.name not in POINTS and _batch_key(m) == (pairs, rule)
         ]
+        if not pairs:
+            places.sort(key=lambda i: _sum_key(measures[i]))
         rows = [_pair_row(measures[i]) if pairs else _list_row(measures[i], tables) for i in places]
         choices = np.array([row[0] for row in rows], dtype=np.int64)
         limits = np.array([row[1] for row in rows], dtype=np.float64)
+        if not pairs:
+            _mark_fresh([measures[i] for i in places], choices)
         batches.append(Batch(rule, pairs, np.array(places, dtype=np.int64), choices, limits))
     points = tuple(i for i, m in enumerate(measures) if m.name in POINTS)
     depth = _deepest(measures, longest)
@@ -66,6 +70,21 @@ def _batch_key(measure: Measure) -> tuple[bool, str]:
     if pairs:
         return True, "optimistic"
     return False, "file" if measure.ties == "average" else str(measure.ties)
+
+
+def _sum_key(measure: Measure) -> tuple[str, int]:
+    """Measures that add up the same gains and discounts come together, the deepest of them first."""
+    unscaled = measure.name == "dcg"
+    shared = f"{measure.gain} {measure.discount} {measure.ties} {unscaled}" if measure.discount else "~"
+    return shared, -(measure.k or _NO_CUTOFF)
+
+
+def _mark_fresh(measures: Sequence[Measure], choices: NDArray[np.int64]) -> None:
+    """Mark the first of each run of measures that share their sums."""
+    from rankloom.kernels.measures import FRESH
+
+    keys = [_sum_key(measure)[0] for measure in measures]
+    choices[:, FRESH] = [i == 0 or keys[i] != keys[i - 1] for i in range(len(keys))]
 
 
 def _list_row(measure: Measure, tables: list[Any]) -> tuple[list[int], list[float]]:
