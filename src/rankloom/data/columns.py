@@ -96,6 +96,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_length(length: int, n_rows: int, what: str) -> None:
+    """Refuse a column that does not have one value per row."""
     if length != n_rows:
         raise InputError(f"{what} must have one value per row: X has {n_rows:,} rows, {what} has {length:,}")
 

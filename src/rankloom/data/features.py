@@ -29,6 +29,7 @@ class Features(NamedTuple):
 
     @property
     def n_rows(self) -> int:
+        """How many rows."""
         return len(self.values) if self.row_offsets is None else len(self.row_offsets) - 1
 
     def rows(self, start: int, stop: int) -> Features:
@@ -158,6 +159,7 @@ def as_columns(indices: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def check_feature_count(n_features: int) -> None:
+    """Column numbers must fit the 31 bits that SciPy has for them."""
     if not 0 <= n_features <= MOST_FEATURES:
         raise InputError(f"n_features must be from 0 to {MOST_FEATURES:,}, got {n_features:,}")
 

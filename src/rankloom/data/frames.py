@@ -92,6 +92,7 @@ def _column(table: nw.DataFrame[Any], name: Any) -> Any:
 
 
 def dense(values: NDArray[np.float32]) -> Features:
+    """A table of values as features."""
     return Features(values, None, None, values.shape[1])
 
 

@@ -52,6 +52,7 @@ class Meaning(NamedTuple):
     sparse: bool
 
     def to_metadata(self) -> dict[bytes, bytes]:
+        """As a Parquet file holds it."""
         return {METADATA: json.dumps(self._asdict()).encode()}
 
 
