@@ -194,6 +194,8 @@ def test_a_link_stays_a_link(tmp_path):
 def test_devices_and_pipes_are_written_directly(tmp_path):
     atomic_write("/dev/null", "x")
     assert not Path("/dev/null").is_file()
+    assert files._is_direct(Path("/dev/stdout"))
+    assert not files._is_direct(Path("/dev/shm/a.store"))
     os.mkfifo(tmp_path / "pipe")
     reader = subprocess.Popen(
         [sys.executable, "-c", f"print(open({str(tmp_path / 'pipe')!r}).read())"], stdout=-1

@@ -68,6 +68,8 @@ def test_a_column_of_lists(make):
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert data.feature_names is None
     assert from_frame(frame, features="vector") == data
+    empty = from_frame(make({"qid": [1, 2], "y": [1, 2], "vector": [[], []]}))
+    assert empty.X.shape == (2, 0)
 
 
 @pytest.mark.parametrize(

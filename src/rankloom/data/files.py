@@ -78,7 +78,7 @@ def remove(path: Path) -> None:
 
 def _is_direct(target: Path) -> bool:
     """True for what cannot be replaced by a rename: devices, pipes, and open files by their number."""
-    if str(target).startswith(("/dev/", "/proc/")):
+    if str(target).startswith(("/dev/fd/", "/dev/std", "/proc/")):
         return True
     try:
         mode = target.stat().st_mode
@@ -151,7 +151,8 @@ def _put_in_place(temporary: Path, place: Path) -> None:
         if place.exists():
             shutil.copymode(place, temporary)
         temporary.replace(place)
-    _flush_folder(place.parent)
+    with suppress(OSError):  # it is in its place already; some file systems cannot flush a folder
+        _flush_folder(place.parent)
 
 
 def _swap_folders(temporary: Path, place: Path) -> None:

@@ -239,6 +239,8 @@ def _list_table(series: nw.Series[Any], name: str, allow_missing: bool, place: P
         got = f"{lengths[row]} at {place(row)} after {lengths[0]} before"
         raise InputError(f"{what} must hold equally many numbers in every row, got {got}")
     width = int(lengths[0]) if len(lengths) else 0
+    if width == 0:
+        return np.empty((len(lengths), 0), dtype=np.float32)
     values = checked_float32(flat, allow_missing, lambda entry: f"{place(entry // width)} of {what}")
     return np.ascontiguousarray(values).reshape(len(lengths), width)
 
