@@ -1,4 +1,4 @@
-"""Prefetch is in the compiled code, harmless, and absent where kernels are plain Python."""
+"""Prefetch is compiled, harmless, and absent where kernels are plain Python; loads and bits are right."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
 from rankloom.kernels.compile import jit_disabled
-from rankloom.kernels.memory import prefetch
+from rankloom.kernels.memory import load_eight, no_digits, prefetch, trailing_zeros
 
 compiled_only = pytest.mark.skipif(jit_disabled(), reason="about compiled code")
 
@@ -57,3 +59,39 @@ def test_no_index_can_fault(dtype: type, index: int) -> None:
 def test_what_has_no_line_is_refused(array: Any, index: Any) -> None:
     with pytest.raises(TypingError):
         ask_for(array, index)
+
+
+@numba.njit
+def read_eight(text: Any, at: Any) -> Any:
+    return load_eight(text, at)
+
+
+@numba.njit
+def find_no_digits(text: Any, at: Any) -> Any:
+    return no_digits(text, at)
+
+
+@numba.njit
+def count_zeros(bits: Any) -> Any:
+    return trailing_zeros(bits)
+
+
+BYTES = st.binary(min_size=72, max_size=80) | st.text("0123456789./: \n", min_size=80, max_size=80).map(
+    str.encode
+)
+
+
+@pytest.mark.jit_free
+@given(BYTES, st.integers(0, 8))
+def test_wide_loads_read_the_bytes_that_are_there(content: bytes, at: int) -> None:
+    text = np.frombuffer(content, np.uint8).copy()
+    assert int(read_eight(text, at)) == int.from_bytes(content[at : at + 8], "little")
+    expected = sum(1 << i for i, byte in enumerate(content[at : at + 64]) if not 48 <= byte <= 57)
+    assert int(find_no_digits(text, at)) == expected
+
+
+@pytest.mark.jit_free
+@given(st.integers(0, 63), st.integers(0, 2**64 - 1))
+def test_zeros_below_the_lowest_bit(lowest: int, above: int) -> None:
+    bits = ((above | 1) << lowest) % 2**64
+    assert int(count_zeros(np.uint64(bits))) == lowest
