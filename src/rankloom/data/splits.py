@@ -146,7 +146,7 @@ def _checked_seed(seed: Any) -> int:
 
 
 def _random_keys(count: int, seed: int) -> NDArray[np.uint64]:
-    """splitmix64 from `seed`, as in kernels/random.py; all different, so that sorting by them is a shuffle."""
+    """splitmix64 from `seed`, as in kernels/random.py; all different, so that sorting by them shuffles."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX[0])
