@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,20 @@ def test_files_are_plain_arrays(saved):
     manifest = json.loads((saved / "manifest.json").read_text())
     assert manifest["rows"] == 3
     assert manifest["arrays"]["y"]["dtype"] == "<f8"
+
+
+def test_a_store_says_who_wrote_it(saved, monkeypatch):
+    assert (
+        json.loads((saved / "manifest.json").read_text())["written_by"] == f"rankloom {version('rankloom')}"
+    )
+
+    def not_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", not_installed)
+    save_store(example(), saved)
+    assert json.loads((saved / "manifest.json").read_text())["written_by"] == "rankloom"
+    assert load_store(saved) == example()
 
 
 def test_opening_reads_no_values(tmp_path):

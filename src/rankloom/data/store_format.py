@@ -38,10 +38,18 @@ class Manifest(NamedTuple):
 
     def to_json(self) -> str:
         """As the file holds it."""
-        from rankloom import __version__
-
-        head = {"format": FORMAT, "version": VERSION, "written_by": f"rankloom {__version__}"}
+        head = {"format": FORMAT, "version": VERSION, "written_by": _writer()}
         return json.dumps({**head, **self._asdict()}, indent=1) + "\n"
+
+
+def _writer() -> str:
+    """This program and its version, where it is installed as a package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"rankloom {version('rankloom')}"
+    except PackageNotFoundError:
+        return "rankloom"
 
 
 def file_of(folder: Path, name: str) -> Path:
