@@ -200,6 +200,20 @@ def test_an_unknown_field_is_refused():
         Measure("ndcg", tise="file")
 
 
+def test_fields_are_the_whole_convention():
+    assert Measure("err", preset="catboost").fields == {
+        "gain": "linear",
+        "max_grade": 1.0,
+        "ties": "pessimistic",
+        "empty": 0,
+        "short": "truncate",
+    }
+    for name, preset in EVERY_PRESET:
+        measure = Measure(name, 7 if name in WITH_CUTOFF else None, preset=preset)
+        plain = Measure(name, measure.k, **measure.fields)
+        assert plain.fields == measure.fields
+
+
 def test_losses_say_so():
     assert [
         name for name in FIELDS if Measure(name, 1 if name in NEEDS_CUTOFF else None).lower_is_better

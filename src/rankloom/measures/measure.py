@@ -90,6 +90,11 @@ class Measure:
         return parse(text)
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The convention in full: every field that means something for this measure."""
+        return {key: getattr(self, key) for key in FIELDS[self.name]}
+
+    @property
     def lower_is_better(self) -> bool:
         """True for losses and errors."""
         return self.name in LOSSES
