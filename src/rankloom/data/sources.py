@@ -47,9 +47,11 @@ class Buffers:
         self._free: list[NDArray[np.uint8]] = []
 
     def take(self) -> NDArray[np.uint8]:
+        """A buffer that nobody uses, made if need be."""
         return self._free.pop() if self._free else np.empty(BLOCK_BYTES + 2 * PADDING, dtype=np.uint8)
 
     def give_back(self, buffer: NDArray[np.uint8]) -> None:
+        """Let a buffer be taken again, unless it grew for a long line."""
         if len(buffer) == BLOCK_BYTES + 2 * PADDING:
             self._free.append(buffer)
 

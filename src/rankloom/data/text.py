@@ -33,6 +33,7 @@ class Tables(NamedTuple):
 
     @classmethod
     def for_bytes(cls, size: int) -> Tables:
+        """Tables for a block of so many bytes."""
         from rankloom.kernels.text import OUTCOME_FIELDS, ROW_FIELDS
 
         rows, tokens = size // 2 + 1, size // 3 + 1  # "1\n" and "1:1" with a blank
