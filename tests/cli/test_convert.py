@@ -43,7 +43,7 @@ def test_from_standard_input_to_standard_output(small: Path) -> None:
     command = [sys.executable, "-m", "rankloom", "convert", "-", "-", "--no-zeros"]
     done = subprocess.run(command, input=b"1 qid:1 1:0 2:3\n", capture_output=True, check=True)
     assert done.stdout == b"1 qid:1 2:3\n"
-    assert done.stderr.decode().strip().endswith("rankloom: wrote 1 rows, 1 queries, 2 features")
+    assert done.stderr.decode().strip().endswith("rankloom: wrote 1 row, 1 query, 2 features")
 
 
 def test_several_become_one(run_json: Any, small: Path) -> None:

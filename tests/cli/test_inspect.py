@@ -20,7 +20,7 @@ features      2 (dense, 100 % not 0)
 rows a query  2 to 3: median 2, mean 2.5, 99 % up to 3
 label 0       2 rows (40 %)
 label 1       2 rows (40 %)
-label 2       1 rows (20 %)
+label 2       1 row (20 %)
 
 What looks wrong
 - 1 feature has one value in every row, which tells nothing: drop it (column 1).

@@ -81,7 +81,7 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def same(shown: str, printed: str) -> bool:
-    """Whether what was printed is what the page shows; a decimal may be off by 0.2 %, as processors differ."""
+    """Whether what was printed is what the page shows; decimals may be off by 0.2 %, as processors differ."""
     pattern, decimals = "", []
     for piece in re.split(r"(\.\.\.|\d+\.\d+)", _tidy(shown)):
         if piece == "...":

@@ -76,6 +76,6 @@ def test_help_costs_less_than_importing_numpy(small: list[str]) -> None:
 
 
 def test_evaluate_costs_little_more_than_importing_numba(small: list[str]) -> None:
-    """1.0 s is the promise; importing Numba alone is about 0.4 s of it."""
+    """1.0 s is the promise; importing Numba alone is about 0.3 s of it, and it was 0.65 s when measured."""
     floor = cpu_seconds(["-c", "import numba"])
-    assert cpu_seconds(small) < 2.2 * floor
+    assert cpu_seconds(small) < 3.0 * floor

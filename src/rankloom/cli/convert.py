@@ -9,7 +9,7 @@ import click
 
 from rankloom.cli import options
 from rankloom.cli.failures import tell
-from rankloom.cli.output import count, print_json
+from rankloom.cli.output import counted, print_json
 from rankloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,5 +84,6 @@ def _report(inputs: tuple[str, ...], output: str, data: RankingData, as_json: bo
     sizes = {"rows": data.n_rows, "queries": data.n_queries, "features": data.n_features}
     if as_json and output != "-":
         print_json({"inputs": list(inputs), "output": output, **sizes})
-    told = ", ".join(f"{count(size)} {name}" for name, size in sizes.items())
+    nouns = ("row", "query", "feature")
+    told = ", ".join(counted(size, noun) for size, noun in zip(sizes.values(), nouns, strict=True))
     tell(f"wrote {output}: {told}" if output != "-" else f"wrote {told}")

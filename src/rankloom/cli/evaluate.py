@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankloom.cli import options
-from rankloom.cli.output import count, print_json, print_table
+from rankloom.cli.output import count, counted, print_json, print_table
 from rankloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def about(found: Evaluation) -> str:
     """Over how many queries a mean was taken."""
     none = f"{count(found.n_empty)} of them without a relevant row"
     told = none if found.n_empty else "each with a relevant row"
-    return f"{count(found.n_queries)} queries, {told}; {count(found.n_rows)} rows."
+    return f"{counted(found.n_queries, 'query')}, {told}; {counted(found.n_rows, 'row')}."
 
 
 def write_per_query(found: Evaluation, target: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankloom.cli import options
-from rankloom.cli.output import count, print_item, print_json, print_pairs, print_table
+from rankloom.cli.output import count, counted, print_item, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rankloom.data.inspect import Inspection
@@ -78,7 +78,7 @@ def summary(seen: Inspection) -> list[tuple[str, str]]:
 
 def _label_counts(counts: dict[str, int], n_rows: int) -> list[tuple[str, str]]:
     return [
-        (f"label {level}", f"{count(rows)} rows ({100 * rows / n_rows:.3g} %)")
+        (f"label {level}", f"{counted(rows, 'row')} ({100 * rows / n_rows:.3g} %)")
         for level, rows in counts.items()
     ]
 

@@ -71,6 +71,13 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def counted(number: int, noun: str) -> str:
+    """How many of something: 1 row, 2 rows, 3 queries."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{count(number)} {noun[:-1]}ies" if noun.endswith("y") else f"{count(number)} {noun}s"
+
+
 def _text(cell: Any) -> str:
     if isinstance(cell, float):
         return number(cell)
