@@ -200,6 +200,38 @@ def test_ties_are_bracketed(rows):
                 assert not (values[rule] > values["optimistic"] + 1e-12).any(), (name, rule)
 
 
+def test_together_is_the_same_as_one_by_one():
+    """Measures share the sort and their sums; who shares with whom must not show."""
+    random = np.random.default_rng(6)
+    scores, qid = random.integers(0, 9, 600) / 4, random.integers(0, 40, 600)
+    labels = random.choice([0, 1, 2, 3, 60], 600).astype(float)
+    choices = [
+        "",
+        ":gain=linear",
+        ":ties=average",
+        ":ties=pessimistic",
+        ":ties=optimistic",
+        ":discount=letor",
+    ]
+    names = [
+        f"{name}{choice}" for name in ("ndcg@5", "dcg@9", "ndcg", "ndcg@2", "mean-ndcg") for choice in choices
+    ]
+    names += [
+        "map",
+        "map@3:threshold=2",
+        "map:ties=average",
+        "mrr",
+        "err@4:max_grade=60",
+        "pairwise",
+        "auc",
+        "tau",
+    ]
+    together = evaluate(scores, labels, qid=qid, measures=names, threads=1)
+    for name in names:
+        alone = evaluate(scores, labels, qid=qid, measures=name, threads=1)
+        assert np.array_equal(together.per_query(name), alone.per_query(name), equal_nan=True), name
+
+
 def test_pairwise_accuracy_of_two_levels_is_auc():
     scores, labels, qid = queries(9, levels=2)
     found = evaluate(scores, labels, qid=qid, measures=["pairwise", "auc"])

@@ -213,16 +213,14 @@ def _expected_reciprocal_rank(
         n, depth = last - first, min(last, cut) - first
         reach[: depth + 1] = 0.0
         reach[0] = 1.0
-        everything = 1.0
         for i in range(n):
             pass_on = 1.0 - _stop_probability(ranked[first + i], kind, max_grade)
-            everything *= pass_on
             for j in range(min(i + 1, depth), 0, -1):
                 share = j / (i + 1)
                 reach[j] = (1.0 - share) * reach[j] + share * pass_on * reach[j - 1]
         for j in range(depth):
             total += reading * (reach[j] - reach[j + 1]) / (first + j + 1)
-        reading *= everything
+        reading *= reach[depth]
         first = last
     return total
 
