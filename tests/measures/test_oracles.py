@@ -317,7 +317,7 @@ RANX = {
 def test_ranx():
     """It sorts by an argsort that keeps equal scores in order up to 15 rows; these lists have 14 at most.
 
-    One test for all kinds of lists, since it compiles for half a minute in each process that has no cache yet.
+    One test for all kinds of lists, since it compiles for half a minute in each process without a cache.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
