@@ -55,7 +55,7 @@ bounds: $(TESTS) ## the reduced suite with every index checked
 	$(BOUNDS) $(STEADY) $(RUN)pytest -n $(WORKERS) -m bounds $(ARGS)
 
 docs: $(DOCS) ## the documentation as a site, in site/
-	$(RUN)mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict
 
 bench: $(TESTS) ## speed and memory beside the peers (some minutes)
 	$(JIT) $(RUN)python -m benchmarks $(ARGS)

@@ -86,3 +86,32 @@ def test_no_command_is_left_out() -> None:
     folder = Path(importlib.import_module("rankloom.cli").__file__ or "").parent
     modules = {path.stem for path in folder.glob("*.py") if "@click.command" in path.read_text()}
     assert modules == set(COMMANDS)
+
+
+LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        name, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        there = page.parent / name if name else page
+        assert there.exists(), f"{page.name} links to {target}, which is not there"
+        if anchor:
+            assert anchor in anchors(there), f"{page.name} links to {target}: no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links spell them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_every_page_has_its_place_in_the_site() -> None:
+    places = re.findall(r"^ +- .*: ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert sorted(places) == sorted(pages)
