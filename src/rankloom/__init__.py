@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rankloom.errors import (
         InputError,
         MissingPackageError,
+        ModelError,
         ParseError,
         RankloomError,
         RankloomWarning,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from rankloom.measures.evaluate import evaluate
     from rankloom.measures.evaluation import Evaluation
     from rankloom.measures.measure import Measure
+    from rankloom.models.explanation import Explanation
+    from rankloom.models.linear import LinearModel
+    from rankloom.models.load import load
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
@@ -53,14 +57,17 @@ _HOMES = {
     "Comparison": "rankloom.measures.comparison",
     "Difference": "rankloom.measures.comparison",
     "Evaluation": "rankloom.measures.evaluation",
+    "Explanation": "rankloom.models.explanation",
     "Finding": "rankloom.data.inspect",
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
     "Generated": "rankloom.data.generate",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
+    "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
     "Qrels": "rankloom.data.trec",
     "RankingData": "rankloom.data.ranking_data",
@@ -75,6 +82,7 @@ _HOMES = {
     "inspect": "rankloom.data.inspect",
     "join_qrels": "rankloom.data.trec_join",
     "k_folds": "rankloom.data.splits",
+    "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
     "make_clicks": "rankloom.data.clicks",
     "make_distinct": "rankloom.data.generate",
@@ -110,14 +118,17 @@ __all__ = [
     "Comparison",
     "Difference",
     "Evaluation",
+    "Explanation",
     "Finding",
     "Fold",
     "Folds",
     "Generated",
     "InputError",
     "Inspection",
+    "LinearModel",
     "Measure",
     "MissingPackageError",
+    "ModelError",
     "ParseError",
     "Qrels",
     "RankingData",
@@ -132,6 +143,7 @@ __all__ = [
     "inspect",
     "join_qrels",
     "k_folds",
+    "load",
     "load_store",
     "make_clicks",
     "make_distinct",

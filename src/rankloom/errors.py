@@ -24,6 +24,10 @@ class StoreError(InputError):
     """A store folder that is damaged, incomplete, or written by a newer version."""
 
 
+class ModelError(InputError):
+    """A model file that is damaged, no model at all, or written by a newer version."""
+
+
 class MissingPackageError(RankloomError, ImportError):
     """An optional package is needed; the message says what to install."""
 

@@ -86,8 +86,11 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield lambda: make_mslr(2)
     dense = make_letor(100).data
     yield partial(_look_at, dense, "dense")
-    yield partial(_look_at, make_rcv1(30, n_features=40).data, "sparse")
+    sparse = make_rcv1(30, n_features=40).data
+    yield partial(_look_at, sparse, "sparse")
     yield partial(_measure, dense)
+    yield partial(_score, dense)
+    yield partial(_score, sparse)
     yield partial(_join, dense)
 
 
@@ -111,6 +114,13 @@ def _join(data: RankingData) -> None:
     text = io.BytesIO()
     write_run(np.arange(data.n_rows), data, text)
     run_scores(read_run(io.BytesIO(text.getvalue())), data)
+
+
+def _score(data: RankingData) -> None:
+    """By a linear model."""
+    from rankloom.models.linear import LinearModel
+
+    LinearModel(np.ones(data.n_features)).predict(data)
 
 
 def _measure(data: RankingData) -> None:

@@ -1,0 +1,265 @@
+"""A linear model: what most rankers here learn.
+
+score(x) = weights . x + bias
+value(x) = score(x)                        link "identity"
+         = 1 / (1 + exp(-score(x)))        link "logistic": a probability
+and with a target range: low + (high - low) value(x)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankloom.data.columns import frozen, number_column
+from rankloom.data.row_texts import names_of
+from rankloom.errors import InputError
+from rankloom.models.explanation import Explanation, check_top, contributions, strongest
+from rankloom.models.files import Content, damaged, write_model
+from rankloom.models.scoring import check_fit, linear_scores, rows_of
+
+KIND = "linear"
+LINKS = ("identity", "logistic")
+
+
+class LinearModel:
+    """Weights, a bias, and what `predict` makes of a score. Immutable; knows nothing of how it was learned.
+
+    Args:
+        weights: one number per feature.
+        bias: added to every score; it changes values, never a ranking.
+        link: "identity" or "logistic".
+        target_range: (low, high) of the labels, where 0 and 1 of the linked score stand for low and high.
+        feature_names: one name per feature, all different.
+        about: facts to keep with the model, as JSON has them: method, parameters, measures.
+    """
+
+    __slots__ = ("_about", "_names", "bias", "link", "target_range", "weights")
+
+    weights: NDArray[np.float64]
+    bias: float
+    link: str
+    target_range: tuple[float, float] | None
+    _names: tuple[str, ...] | None
+    _about: str
+
+    def __init__(
+        self,
+        weights: Any,
+        bias: float = 0.0,
+        *,
+        link: str = "identity",
+        target_range: tuple[float, float] | None = None,
+        feature_names: Any = None,
+        about: Any = None,
+    ) -> None:
+        own = number_column(weights, "weights", len(weights))
+        held = {
+            "weights": frozen(own.copy()),
+            "bias": _finite(bias, "bias"),
+            "link": _link(link),
+            "target_range": _range(target_range),
+            "_names": names_of(feature_names, len(own)),
+            "_about": _as_json(about),
+        }
+        for name, value in held.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a LinearModel is immutable: {name} cannot be set; build a new one instead")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a LinearModel is immutable: {name} cannot be deleted")
+
+    @property
+    def n_features(self) -> int:
+        """How many features the model has."""
+        return len(self.weights)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """One name per feature, or None."""
+        return self._names
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The facts kept with the model, as a new copy."""
+        return dict(json.loads(self._about))
+
+    def with_about(self, **facts: Any) -> LinearModel:
+        """The same model with these facts added to, or in place of, those it has."""
+        return self._replaced(about={**self.about, **facts})
+
+    def _replaced(self, **changes: Any) -> LinearModel:
+        own = {"weights": self.weights, "bias": self.bias, **self._facts(), "about": self.about}
+        return LinearModel(**{**own, **changes})
+
+    def _facts(self) -> dict[str, Any]:
+        return {"link": self.link, "target_range": self.target_range, "feature_names": self.feature_names}
+
+    def decision_function(self, X: Any, threads: int | None = None) -> NDArray[np.float64]:
+        """The score of each row of X, in the caller's order; documents are ranked by it, the largest first.
+
+        X is an array, a sparse matrix, a data frame or a RankingData. The result is the same bits for any
+        number of threads.
+        """
+        rows = rows_of(X)
+        check_fit(rows, self.n_features, self.feature_names)
+        return linear_scores(rows, self.weights, self.bias, threads)
+
+    def predict(self, X: Any, threads: int | None = None) -> NDArray[np.float64]:
+        """The value of each row: its score, or the probability the link makes of it, in the target range."""
+        return self.values_of(self.decision_function(X, threads))
+
+    def values_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What `predict` makes of scores."""
+        values = logistic(scores) if self.link == "logistic" else scores
+        if self.target_range is None:
+            return values
+        low, high = self.target_range
+        return low + (high - low) * values
+
+    def explain(self, X: Any, top: int | None = None) -> Explanation:
+        """How much each feature adds to each row's score: weights[j] * x[j], and the bias beside them.
+
+        With `top`, only so many features of each row are kept, the strongest.
+        """
+        check_top(top)
+        rows = rows_of(X)
+        check_fit(rows, self.n_features, self.feature_names)
+        scores = linear_scores(rows, self.weights, self.bias, None)
+        found = contributions(rows, self.weights)
+        if top is not None:
+            found = strongest(found, top)
+        return Explanation(self.bias, scores, found, self.feature_names)
+
+    def named_weights(self, top: int | None = None) -> dict[str, float]:
+        """Weights by feature name ("column 0" where there are no names); with `top`, only the largest, those
+        first.
+        """
+        check_top(top)
+        places = np.arange(self.n_features)
+        if top is not None:
+            places = np.argsort(-np.abs(self.weights), kind="stable")[:top]
+        names = self.feature_names
+        return {
+            f"column {place}" if names is None else names[place]: float(self.weights[place])
+            for place in places.tolist()
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, whole or not at all; `rankloom.load` reads it."""
+        facts = {"bias": self.bias, **self._facts(), "about": self.about}
+        write_model(path, Content(KIND, facts, {"weights": self.weights}))
+
+    @classmethod
+    def from_content(cls, path: Any, content: Content) -> LinearModel:
+        """The model that a file holds."""
+        expected = {"bias", "link", "target_range", "feature_names", "about"}
+        weights = content.arrays.get("weights")
+        if set(content.facts) != expected or set(content.arrays) != {"weights"}:
+            raise damaged(path, "a linear model has weights, " + ", ".join(sorted(expected)))
+        if weights is None or weights.dtype != np.float64 or weights.ndim != 1:
+            raise damaged(path, "weights must be a list of float64")
+        try:
+            return cls(weights, **content.facts)
+        except (InputError, TypeError) as error:
+            raise damaged(path, str(error)) from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LinearModel):
+            return NotImplemented
+        return (
+            np.array_equal(self.weights, other.weights)
+            and (self.bias, self._about) == (other.bias, other._about)
+            and self._facts() == other._facts()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> LinearModel:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> LinearModel:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.weights, self.bias, self._facts(), self.about)
+
+    def __repr__(self) -> str:
+        nonzero = int(np.count_nonzero(self.weights))
+        parts = [f"{self.n_features:,} features"]
+        if nonzero < self.n_features:
+            parts[0] += f" ({nonzero:,} not 0)"
+        parts.append(f"bias {self.bias:g}")
+        if self.link != "identity":
+            parts.append(f"{self.link} link")
+        if self.target_range is not None:
+            parts.append(f"values {self.target_range[0]:g} to {self.target_range[1]:g}")
+        method = self.about.get("method")
+        return f"LinearModel({', '.join([*([f'learned by {method}'] if method else []), *parts])})"
+
+
+def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / (1 + exp(-score)), without overflow on either side."""
+    small = np.exp(-np.abs(scores))
+    result: NDArray[np.float64] = np.where(scores >= 0.0, 1.0, small) / (1.0 + small)
+    return result
+
+
+def _rebuilt(
+    weights: NDArray[np.float64], bias: float, facts: dict[str, Any], about: dict[str, Any]
+) -> LinearModel:
+    return LinearModel(weights, bias, **facts, about=about)
+
+
+def _finite(value: Any, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be a finite number, got {value!r:.60}") from error
+    if isinstance(value, str) or not math.isfinite(number):
+        raise InputError(f"{what} must be a finite number, got {value!r:.60}")
+    return number
+
+
+def _link(value: Any) -> str:
+    if value not in LINKS:
+        raise InputError(f"link must be one of {', '.join(LINKS)}, got {value!r:.60}")
+    return str(value)
+
+
+def _range(value: Any) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise InputError(f"target_range must be two numbers (low, high) or None, got {value!r:.60}")
+    low, high = (_finite(end, "target_range") for end in value)
+    if not low < high:
+        raise InputError(f"target_range must rise from low to high, got {low:g} and {high:g}")
+    return low, high
+
+
+def _as_json(about: Any) -> str:
+    """Facts as JSON text: equal facts are equal texts."""
+    given = {} if about is None else about
+    if not isinstance(given, dict):
+        raise InputError(f"about must be a dict of facts, got {type(given).__name__}")
+    try:
+        return json.dumps(given, default=_plain, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"about must hold what JSON can say (texts, numbers, lists, None): {error}"
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's own."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a model file")
