@@ -44,7 +44,7 @@ def _no_prefetch(array: Any, index: int) -> None:
     """Stands in for `prefetch` where kernels run as plain Python."""
 
 
-prefetch = _no_prefetch if jit_disabled() else _emit_prefetch
+prefetch: Any = _no_prefetch if jit_disabled() else _emit_prefetch
 
 
 @intrinsic
