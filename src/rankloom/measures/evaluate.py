@@ -43,7 +43,8 @@ def evaluate(
 
     y is labels, or a RankingData, which knows queries, document ids and query weights; scores are in the
     caller's order of rows. qid None is one query over everything. query_weights go by query, in the order in
-    which queries first appear. doc_ids are needed by measures with ties="docid" only.
+    which queries first appear. doc_ids are needed by measures with ties="docid" only. A score of -inf is a
+    row that was not retrieved: relevant or not, it brings nothing where it would rank.
     """
     rows = judged(scores, y, qid, query_weights, doc_ids)
     wanted = _measures(measures)
