@@ -14,7 +14,7 @@
 What comes is known ahead: pairs are drawn AHEAD steps before they are used, and their values are fetched NEAR
 steps before. Dense and sparse rows go through the same helpers.
 
-The average of w over the last steps is kept as sum of w_i = A v - u, with A the sum of scales and u changed
+The average of w over the last steps is kept as sum of w_i = A v + u, with A the sum of scales and u changed
 only where v is.
 """
 
@@ -42,6 +42,7 @@ SCALARS = 9
 AHEAD, NEAR, RING = 16, 6, 32
 NOBODY = 2**64 - 1
 TRIES = 10_000  # draws until the window sampler gives a step up
+LEAST_SCALE = 1e-5  # below it, w and the averages would lose digits
 
 _0, _1, _16, _32, _RING_MASK, _LOW = (np.uint64(n) for n in (0, 1, 16, 32, RING - 1, 0xFFFFFFFF))
 _NOBODY = np.uint64(NOBODY)
@@ -266,27 +267,22 @@ def _move(rows: Rows, better: Any, worse: Any, state: State, factor: Any, averag
     if worse != _NOBODY:
         state.scalars[NORM] += _add(rows, worse, state.v, -step)
     if averaging:
-        _add(rows, better, state.sums, step * state.scalars[SCALE_SUM])
+        _add(rows, better, state.sums, -step * state.scalars[SCALE_SUM])
         if worse != _NOBODY:
-            _add(rows, worse, state.sums, -step * state.scalars[SCALE_SUM])
+            _add(rows, worse, state.sums, step * state.scalars[SCALE_SUM])
     state.scalars[UPDATES] += 1.0
 
 
 @kernel(allocates=False)
 def _settle_scale(state: State) -> None:
-    """Bring the scale back to 1, with w and the sums as they are, and the norm anew."""
+    """Bring the scale back to 1, with w and the sum of all w as they are, and the norm anew."""
     scale, norm = state.scalars[SCALE], 0.0
-    if scale == 0.0:
-        for j in range(len(state.v)):
-            if len(state.sums) > 0:
-                state.sums[j] -= state.scalars[SCALE_SUM] * state.v[j]
-            state.v[j] = 0.0
-    else:
-        for j in range(len(state.v)):
-            state.v[j] *= scale
-            norm += state.v[j] * state.v[j]
-        state.scalars[SCALE_SUM] /= scale
-    state.scalars[SCALE], state.scalars[NORM] = 1.0, norm
+    for j in range(len(state.v)):
+        if len(state.sums) > 0:
+            state.sums[j] += state.scalars[SCALE_SUM] * state.v[j]
+        state.v[j] *= scale
+        norm += state.v[j] * state.v[j]
+    state.scalars[SCALE], state.scalars[NORM], state.scalars[SCALE_SUM] = 1.0, norm, 0.0
 
 
 @kernel(inline=True, allocates=False)
@@ -318,7 +314,7 @@ def _gradient_step(
     eta = recipe.rate / (recipe.rate_offset + np.float64(step))
     slope = _slope(recipe, _target(truth, recipe, better, worse), p) * weight
     scalars[SCALE] *= 1.0 - eta * recipe.lam
-    if scalars[SCALE] < 1e-9:
+    if scalars[SCALE] < LEAST_SCALE:
         _settle_scale(state)
     if slope != 0.0:
         _move(rows, better, worse, state, eta * slope, len(state.sums) > 0)
@@ -352,7 +348,7 @@ def _margin_step(rows: Rows, recipe: Recipe, state: State, pair: Any, step: Any,
         rest = square * norm - p * p
         if rest > 1e-12 * square * norm:
             state.scalars[SCALE] *= (square * norm - p) / rest
-            if abs(state.scalars[SCALE]) < 1e-9 or abs(state.scalars[SCALE]) > 1e9:
+            if abs(state.scalars[SCALE]) < LEAST_SCALE or abs(state.scalars[SCALE]) > 1.0 / LEAST_SCALE:
                 _settle_scale(state)
             _move(rows, better, worse, state, norm * (1.0 - p) / rest, averaging)
 
@@ -414,7 +410,7 @@ def weights_of(state: State) -> tuple[NDArray[np.float64], float]:
     """The weights and the bias: the average over the steps averaged, if there are any, else the last."""
     count = state.scalars[AVERAGED]
     if count:
-        return (state.scalars[SCALE_SUM] * state.v - state.sums) / count, float(
+        return (state.scalars[SCALE_SUM] * state.v + state.sums) / count, float(
             state.scalars[BIAS_SUM] / count
         )
     return state.v * state.scalars[SCALE], float(state.scalars[BIAS])
