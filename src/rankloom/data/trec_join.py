@@ -92,7 +92,7 @@ def run_scores(run: Run, data: RankingData, *, missing: float | None = None) -> 
     if missing is None and np.isnan(scores).any():
         row = int(np.isnan(scores).argmax())
         raise InputError(
-            f"{run.name} has no score for document {data.doc_ids[row]!r} of query {data.qids[own[row]]!r} "
+            f"{run.name} has no score for document {data.doc_ids[row]!r} of query {_name(data, own[row])} "
             f"({int(np.isnan(scores).sum()):,} such in all); pass missing=-inf to count them as not found"
         )
     return data.in_caller_order(scores)
@@ -104,9 +104,14 @@ def _refuse_twins(data: RankingData, own: NDArray[np.int64], first: NDArray[np.i
     if twins.any():
         row = int(twins.argmax())
         raise InputError(
-            f"the data has document {data.doc_ids[row]!r} twice in query {data.qids[own[row]]!r} "
+            f"the data has document {data.doc_ids[row]!r} twice in query {_name(data, own[row])} "
             f"(rows {first[row]} and {row}); doc ids must differ within a query to be found by"
         )
+
+
+def _name(data: RankingData, query: int) -> str:
+    """A query's id as a person writes it."""
+    return repr(data.qids[query : query + 1].tolist()[0])
 
 
 def _codes(known: list[str], others: list[str]) -> NDArray[np.int64]:
