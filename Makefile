@@ -7,6 +7,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 ARGS ?=
 
+CODE := src tests benchmarks
 VENV := .venv
 RUN := $(VENV)/bin/
 PIP := $(RUN)python -m pip --disable-pip-version-check --quiet
@@ -19,6 +20,7 @@ CACHE := $(CURDIR)/.cache
 JIT := NUMBA_CACHE_DIR="$(CACHE)/numba"
 JIT_FREE := NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR="$(CACHE)/numba-jit-free"
 BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CACHE)/numba-bounds"
+BENCH := $(JIT) $(RUN)python benchmarks
 STEADY := HYPOTHESIS_PROFILE=steady
 
 .DEFAULT_GOAL := help
@@ -31,17 +33,18 @@ help: ## list what can be made
 
 demo: $(RUNTIME) ## generate judged data with a known truth, rank it, measure it, show a table
 	@$(RUN)rankloom demo --force $(ARGS)
+	@echo; echo "rankloom is in $(VENV)/bin; this puts it on your path:  . $(VENV)/bin/activate"
 
 test: lint suite jit-free bounds ## prove everything: lint, types, the suite, and its reduced runs
 
 lint: $(TESTS) ## ruff and mypy
-	$(RUN)ruff check .
-	$(RUN)ruff format --check .
+	$(RUN)ruff check $(CODE)
+	$(RUN)ruff format --check $(CODE)
 	$(RUN)mypy
 
 format: $(TESTS) ## let ruff put the code in shape
-	$(RUN)ruff check --fix .
-	$(RUN)ruff format .
+	$(RUN)ruff check --fix $(CODE)
+	$(RUN)ruff format $(CODE)
 
 # Kernels are compiled once before the workers start, so that no two of them compile the same one.
 suite: $(TESTS) ## the whole test suite
@@ -57,8 +60,14 @@ bounds: $(TESTS) ## the reduced suite with every index checked
 docs: $(DOCS) ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict
 
-bench: $(TESTS) ## speed and memory beside the peers (some minutes)
-	$(JIT) $(RUN)python -m benchmarks $(ARGS)
+bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data in benchmarks/data)
+	@mkdir -p benchmarks/data
+	$(BENCH)/reading.py benchmarks/data
+	$(BENCH)/store.py benchmarks/data
+	$(BENCH)/measures.py
+	$(BENCH)/compare.py speed
+	$(BENCH)/compare.py honesty
+	$(BENCH)/intervals.py
 
 clean: ## forget the environment and everything that was built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output
