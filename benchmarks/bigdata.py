@@ -1,6 +1,6 @@
 """Make the two big files that benchmarks read: `python benchmarks/bigdata.py FOLDER`.
 
-mslr_like.txt   about 400 MB: dense, 136 features all written, whole numbers bare, others with up to six decimals
+mslr_like.txt   about 400 MB: dense, 136 features all written, numbers with up to six decimals
 rcv1_like.txt   about 900 MB: sparse, no qid, about 75 values a row of six significant digits, labels 1 and -1
 
 The same bytes each time; a file that is there already is kept.
