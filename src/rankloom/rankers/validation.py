@@ -1,0 +1,84 @@
+"""What a ranker is given, as RankingData; refused with the words that scikit-learn's checks listen for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankloom.data.columns import all_finite
+from rankloom.data.ranking_data import RankingData
+from rankloom.errors import InputError
+
+LEAST_ROWS = 2
+
+
+class InputTypeError(InputError, TypeError):
+    """An entry that is no number at all: scikit-learn expects a TypeError there."""
+
+
+def training_data(name: str, X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData:
+    """Rows to learn from: labelled, finite, two of them or more."""
+    data = labelled(name, X, y, qid, sample_weight)
+    shape = f"(shape=({data.n_rows}, {data.n_features}))"
+    if data.n_features < 1:
+        raise InputError(f"X has 0 feature(s) {shape} while a minimum of 1 is required.")
+    if data.n_rows < LEAST_ROWS:
+        samples = "1 sample" if data.n_rows else "0 sample(s)"
+        raise InputError(
+            f"X has {samples} {shape} while a minimum of {LEAST_ROWS} is required: nothing to rank"
+        )
+    if data.weights is not None and not data.weights.any():
+        raise InputError("sample weights must not all be zero: nothing would be learned")
+    if not all_finite(data.values):
+        raise InputError(f"{name} cannot learn from missing values (NaN); fill them in")
+    return data
+
+
+def labelled(name: str, X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData:
+    """Rows with labels: a RankingData that has them, or X and y."""
+    if not isinstance(X, RankingData):
+        if y is None:
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
+        return table(X, y, qid, sample_weight)
+    twice = {"y": y, "qid": qid, "sample_weight": sample_weight}
+    for what, given in twice.items():
+        if given is not None:
+            raise InputError(f"{what} is given beside a RankingData, which has its own; leave it out")
+    if X.y is None:
+        raise InputError(f"{name} requires y to be passed, but the data has no labels")
+    return X
+
+
+def rows_to_score(X: Any) -> RankingData:
+    """Rows with features."""
+    return X if isinstance(X, RankingData) else table(X)
+
+
+def table(X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> RankingData:
+    """Arrays or frames as RankingData. Columns have names if all of them are strings."""
+    try:
+        data = RankingData(X, _sized(y), _sized(qid), weights=_sized(sample_weight))
+    except InputError as error:
+        raise _in_known_words(X, error) from error
+    columns = getattr(X, "columns", None)
+    if data.feature_names is not None and not all(isinstance(column, str) for column in columns or ()):
+        return data.with_names(None)
+    return data
+
+
+def _sized(values: Any) -> Any:
+    """A column as an array, if it can only become one and has no length of its own."""
+    return np.asarray(values) if hasattr(values, "__array__") and not hasattr(values, "__len__") else values
+
+
+def _in_known_words(X: Any, error: InputError) -> InputError:
+    """Our error, with the words that people know from scikit-learn, where it has some for the case."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "c":
+        return InputError(f"Complex data not supported: {error}")
+    if isinstance(error.__cause__, TypeError):
+        return InputTypeError(f"{error}; the argument must be a string or a real number")
+    if getattr(X, "ndim", 2) == 1:
+        return InputError(f"{error}. Reshape your data: X.reshape(-1, 1) is one feature, (1, -1) one row")
+    return error
