@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from rankloom.data.files import atomic_path
-from rankloom.errors import InputError, MissingPackageError
+from rankloom.data.sources import zstd_module
+from rankloom.errors import InputError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _BUFFER = 1 << 20
@@ -65,16 +66,4 @@ def _compressed(file: IO[bytes], suffix: str) -> Any:
         import lzma
 
         return lzma.LZMAFile(file, "wb", preset=3)
-    return _zstd().ZstdFile(file, "wb")
-
-
-def _zstd() -> Any:
-    """Python's own zstd from 3.14 on, the same code as a package before."""
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError as error:
-        raise MissingPackageError("writing .zst needs a package: pip install backports.zstd") from error
-    return zstd
+    return zstd_module().ZstdFile(file, "wb")

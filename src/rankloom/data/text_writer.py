@@ -23,6 +23,7 @@ from rankloom.errors import InputError, RankloomWarning
 
 _ENTRIES_PER_BLOCK = 1 << 18
 _MAX_DECIMALS = 9
+_BLANK = re.compile(r"[\x00- ]")
 _DOC_ID = re.compile(r"(?:^|\s)docid\s*[=:]\s*(\S*)|^(\S*)", re.IGNORECASE | re.ASCII)
 
 
@@ -85,7 +86,7 @@ def _check_qids(data: RankingData) -> None:
     if data.qids.dtype.kind != "O":
         return
     for query, qid in enumerate(data.qids.tolist()):
-        if not qid or "#" in qid or _has_blank(qid):
+        if not qid or "#" in qid or _BLANK.search(qid):
             raise InputError(
                 f"text cannot hold the qid {qid!r} (query {query}): a qid there has a character or more, "
                 "no blank and no #; rename it, or write a store or Parquet"
@@ -204,9 +205,18 @@ def _tails(data: RankingData, first: int, last: int) -> list[bytes]:
     if data.comments is None and data.doc_ids is None:
         return [b""] * (last - first)
     nothing = [""] * (last - first)
-    comments = nothing if data.comments is None else data.comments[first:last]
+    if data.comments is None:
+        return _doc_id_tails([str(name) for name in data.doc_ids[first:last]])
+    comments = data.comments[first:last]
     doc_ids = nothing if data.doc_ids is None or _are_in_comments(data) else data.doc_ids[first:last]
     return [_tail(str(note), str(name)) for note, name in zip(comments, doc_ids, strict=True)]
+
+
+def _doc_id_tails(names: list[str]) -> list[bytes]:
+    """Doc ids alone, all checked at once."""
+    if _BLANK.search("".join(names)):
+        return [_tail("", name) for name in names]
+    return [b" #docid = " + name.encode(errors="surrogateescape") if name else b"" for name in names]
 
 
 def _are_in_comments(data: RankingData) -> bool:
@@ -217,7 +227,7 @@ def _are_in_comments(data: RankingData) -> bool:
 
 def _tail(comment: str, doc_id: str) -> bytes:
     if doc_id and _doc_id_in(comment) != doc_id:
-        if _has_blank(doc_id):
+        if _BLANK.search(doc_id):
             raise InputError(
                 f"text cannot hold the doc id {doc_id!r}: a doc id there has no blanks; rename it"
             )
@@ -234,7 +244,3 @@ def _doc_id_in(comment: str) -> str:
     found = list(_DOC_ID.finditer(comment))
     named = [match[1] for match in found if match[1] is not None]
     return named[0] if named else found[0][2]
-
-
-def _has_blank(text: str) -> bool:
-    return any(character <= " " for character in text)
