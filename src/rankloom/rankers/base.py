@@ -39,8 +39,9 @@ class Ranker(BaseEstimator):
         feature_names_in_: their names, if the data had some.
     """
 
+    # With False for the weights of `score`, scikit-learn's Pipeline.score would fail: it always offers them.
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
-    __metadata_request__score = {"qid": True, "sample_weight": False}  # noqa: RUF012
+    __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
     model_: LinearModel
     n_features_in_: int

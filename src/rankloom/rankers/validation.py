@@ -61,10 +61,13 @@ def table(X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> 
         data = RankingData(X, _sized(y), _sized(qid), weights=_sized(sample_weight))
     except InputError as error:
         raise _in_known_words(X, error) from error
-    columns = getattr(X, "columns", None)
-    if data.feature_names is not None and not all(isinstance(column, str) for column in columns or ()):
-        return data.with_names(None)
-    return data
+    return data if data.feature_names is None or _has_names(X) else data.with_names(None)
+
+
+def _has_names(frame: Any) -> bool:
+    """Whether columns are called by strings; pandas counts those that nobody named."""
+    columns = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return all(isinstance(column, str) for column in columns)
 
 
 def _sized(values: Any) -> Any:
