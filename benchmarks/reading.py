@@ -1,8 +1,8 @@
 """Reading text, beside its peers and the floor: `python benchmarks/reading.py FOLDER [--runs 3]`.
 
-FOLDER has (or gets, from benchmarks/bigdata.py) mslr_like.txt, 400 MB and dense, and rcv1_like.txt, 900 MB
-and sparse. Every reading runs in a process of its own, warmed up on a small file; each figure is of the run
-with the least CPU time, the one that others disturbed least.
+FOLDER has (or gets, from benchmarks/bigdata.py) mslr_like.txt, 400 MB and dense, and rcv1_like.txt, 900
+MB and sparse. Every reading runs in a process of its own, warmed up on a small file; each figure is of
+the run with the least CPU time, the one that others disturbed least.
 
     MB/CPU s   size / CPU time of all threads        MB/s      size / wall-clock time
     ratio      CPU time over rankloom's              memory    growth of the peak while reading

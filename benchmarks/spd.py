@@ -1,9 +1,9 @@
-"""Stochastic pairwise descent, what a step costs beside the floor and scikit-learn: `python benchmarks/spd.py`.
+"""What a step of stochastic pairwise descent costs, beside the floor: `python benchmarks/spd.py`.
 
-Everything in nanoseconds of CPU time a step, one thread, the least of several runs, all in this one process. The
-floor is a kernel that draws the same pairs and fetches the same rows, and only computes both scores: two rows and
-the weights they touch are read, nothing is written. scikit-learn's SGDClassifier learns from pairs written out
-before (not timed), one after the other in memory.
+Everything in nanoseconds of CPU time a step, one thread, the least of several runs, all in this one
+process. The floor is a kernel that draws the same pairs and fetches the same rows, and only computes
+both scores: two rows and the weights they touch are read, nothing is written. scikit-learn's
+SGDClassifier learns from pairs written out before (not timed), one after the other in memory.
 """
 
 from __future__ import annotations
