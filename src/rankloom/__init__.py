@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.rankers.spd import SPD
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
@@ -75,6 +76,7 @@ _HOMES = {
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
+    "SPD": "rankloom.rankers.spd",
     "StoreError": "rankloom.errors",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
@@ -136,6 +138,7 @@ __all__ = [
     "RankloomWarning",
     "ReliabilityCurve",
     "Run",
+    "SPD",
     "StoreError",
     "compare",
     "compare_values",

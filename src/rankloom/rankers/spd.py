@@ -1,0 +1,177 @@
+"""Stochastic pairwise descent (Sculley 2009): a linear ranker from random pairs.
+
+    minimise  lam/2 |w|^2 + mean over pairs (a, b) of P of loss(<w, a - b>)            (Section 2)
+
+P are the pairs of rows of one query with different labels, a the better. Each step draws one (Section 3.1)
+and follows the learner's rule (Section 3.2); the rules are written out in `rankloom.kernels.spd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankloom.data.ranking_data import RankingData
+from rankloom.errors import InputError
+from rankloom.models.linear import LinearModel
+from rankloom.rankers.checks import one_of, share
+from rankloom.rankers.descent import (
+    Course,
+    Material,
+    Stage,
+    largest_square,
+    material_of,
+    mean_one,
+    worker_share,
+)
+from rankloom.rankers.recipes import SAMPLERS, Choice, check_choice, rate_of
+from rankloom.rankers.stepper import Stepper
+
+
+class SPD(Stepper):
+    """A linear ranker by stochastic pairwise descent.
+
+    Args:
+        loss: "hinge" (RankSVM), "logistic" or "squared" (half the square, of a pair's score and 1).
+        learner: "pegasos", "sgd", "passive-aggressive", "romma", "perceptron", or "combined":
+            passive-aggressive for the first part of the steps, then Pegasos.
+        sampler: "pairs" (each pair alike), "balanced" (each query, then each of its labels alike) or
+            "stream" (pairs within a buffer that goes through the rows once).
+        steps: how many steps; with `partial_fit` and warm starts, how many more.
+        lam: how much large weights cost.
+        C: the largest step of passive-aggressive; None is 0.01.
+        rate: "pegasos" 1 / (lam i), "bounded" 1 / (lam (i + i0)) with i0 so large that no step overshoots,
+            "inverse" c / (c + i), "constant" c. None suits the loss: Pegasos, bounded for squared loss,
+            constant for the perceptron.
+        c: of the inverse and constant rates; None is 10 and 1.
+        margin: of the perceptron, which moves where a pair's score is at most that; None is 1.
+        early: with "combined", the part of all steps that is passive-aggressive; None is 0.1.
+        average: the last part of the steps, 0 to 1, over which the weights are averaged; True is 0.5.
+        buffer: with "stream", how many rows the buffer holds; None is 10,000.
+        n_jobs: workers, which share the steps; their weights are averaged. The model depends on it.
+        warm_start: `fit` goes on from where it stands.
+        callback: called with (step, model); learning stops where it returns something true.
+        callback_at: at which steps: every so many, or a list; None is 100, 200, 500, 1,000, ... and the last.
+        measure: what `score` measures; None is ndcg@10.
+        seed: the same seed, data and parameters give the same bits.
+    """
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        learner: str = "pegasos",
+        sampler: str = "pairs",
+        *,
+        steps: int = 100_000,
+        lam: float = 1e-4,
+        C: float | None = None,
+        rate: str | None = None,
+        c: float | None = None,
+        margin: float | None = None,
+        early: float | None = None,
+        average: bool | float = False,
+        buffer: int | None = None,
+        n_jobs: int = 1,
+        warm_start: bool = False,
+        callback: Callable[[int, LinearModel], Any] | None = None,
+        callback_at: Any = None,
+        measure: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.loss, self.learner, self.sampler = loss, learner, sampler
+        self.steps, self.lam, self.C = steps, lam, C
+        self.rate, self.c, self.margin, self.early = rate, c, margin, early
+        self.average, self.buffer, self.n_jobs = average, buffer, n_jobs
+        self.warm_start, self.callback, self.callback_at = warm_start, callback, callback_at
+        self.measure, self.seed = measure, seed
+
+    def _choice(self) -> Choice:
+        one_of("sampler", self.sampler, SAMPLERS)
+        return check_choice(self)
+
+    def _material(self, data: RankingData) -> Material:
+        choice = self._choice()
+        weights, query_weights = self._weights(data, choice)
+        material = material_of(data, row_weights=weights, query_weights=query_weights)
+        refuse_no_pairs(material, data)
+        return material
+
+    def _weights(
+        self, data: RankingData, choice: Choice
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Weights of rows for the steps, and of queries for the index.
+
+        A pair weighs the product of its rows' weights, so where queries are drawn alike, the weight of a
+        query goes to its rows as a square root.
+        """
+        rows = mean_one(data.weights, "sample_weight")
+        queries = mean_one(data.query_weights, "query_weights")
+        if queries is not None and self.sampler != "pairs":
+            spread = np.sqrt(np.repeat(queries, data.lengths))
+            rows, queries = (spread if rows is None else rows * spread), None
+        if rows is not None and choice.learner == "romma":
+            raise InputError(
+                'learner="romma" has no step that a weight could change; leave weights out, or choose '
+                "another learner"
+            )
+        return rows, queries
+
+    def _stages(self, data: RankingData, course: Course, to: int) -> list[list[Stage]]:
+        n = len(course.states)
+        square = 2.0 * largest_square(data.features) if self._choice().rate == "bounded" else 0.0
+        return [self._worker_stages(square, course.done, to, worker, n) for worker in range(n)]
+
+    def _worker_stages(self, square: float, done: int, to: int, worker: int, n: int) -> list[Stage]:
+        from rankloom.kernels import spd as kernel
+
+        choice = self._choice()
+        first, last = worker_share(done, worker, n), worker_share(to, worker, n)
+        rate = rate_of(choice.rate, choice.c, choice.lam, square)
+        learner = LEARNER_NUMBERS[choice.learner]
+        recipe = kernel.Recipe(
+            sampler=kernel.BALANCED if self.sampler == "balanced" else kernel.PAIRS,
+            learner=learner,
+            loss=LOSS_NUMBERS[choice.loss],
+            target=kernel.SIGN,
+            lam=choice.lam,
+            cap=choice.cap,
+            rate=rate.rate,
+            rate_offset=rate.offset,
+            margin=choice.margin,
+            alpha=0.0,
+            bias_rate=0.0,
+            average_from=last - round(share("average", self.average) * (last - first)),
+        )
+        if choice.learner != "combined" or done > 0:
+            return [Stage(last, recipe)]
+        early = round(choice.early * last)
+        return [Stage(early, recipe._replace(learner=kernel.PASSIVE_AGGRESSIVE)), Stage(last, recipe)]
+
+
+# As in kernels/spd.py, which is not imported here: Numba would come with it. A test compares them.
+LEARNER_NUMBERS = {
+    "sgd": 0,
+    "pegasos": 1,
+    "combined": 1,
+    "passive-aggressive": 2,
+    "romma": 3,
+    "perceptron": 4,
+}
+LOSS_NUMBERS = {"hinge": 0, "logistic": 1, "squared": 2}
+
+
+def refuse_no_pairs(material: Material, data: RankingData) -> None:
+    """Refuse data without two rows of one query that differ in label (and have a weight)."""
+    from rankloom.kernels.pair_index import pair_counts
+
+    weights = material.truth.weights
+    if not len(material.pairs.cells) or pair_counts(material.pairs.cells).sum() == 0:
+        raise InputError(
+            f"nothing to learn a ranking from: in none of the {data.n_queries:,} queries do two rows differ "
+            "in label; look at the labels, and at whether qid groups the rows as meant"
+        )
+    if len(weights) and not (weights > 0.0).any():
+        raise InputError("nothing to learn from: all weights are 0")

@@ -1,0 +1,94 @@
+"""What learns step by step: SPD and CRR start, go on, share steps among workers, and report the same way."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from rankloom.data.ranking_data import RankingData
+from rankloom.errors import InputError
+from rankloom.models.linear import LinearModel
+from rankloom.rankers.base import Ranker
+from rankloom.rankers.checks import flag, share, whole
+from rankloom.rankers.descent import (
+    Course,
+    Material,
+    Stage,
+    advance,
+    mean_weights,
+    new_course,
+    resumed,
+    stops,
+)
+
+
+class Stepper(Ranker):
+    """What SPD and CRR share: steps from where they stand, seeds, workers, warm starts and callbacks."""
+
+    steps: Any
+    seed: Any
+    n_jobs: Any
+    average: Any
+    warm_start: Any
+    callback: Any
+    callback_at: Any
+    _course: Course
+
+    def _material(self, data: RankingData) -> Material:
+        raise NotImplementedError
+
+    def _stages(self, data: RankingData, course: Course, to: int) -> list[list[Stage]]:
+        raise NotImplementedError
+
+    def _linear_model(self, course: Course, data: RankingData) -> LinearModel:
+        weights, bias = mean_weights(course)
+        return LinearModel(weights, bias, feature_names=data.feature_names)
+
+    def _finished(self, model: LinearModel, data: RankingData) -> LinearModel:  # noqa: ARG002
+        return model
+
+    def _fit(self, data: RankingData) -> LinearModel:
+        again = flag("warm_start", self.warm_start) and hasattr(self, "_course")
+        return self._learn(data, self._course if again else None)
+
+    def partial_fit(self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> Self:
+        """Take `steps` more steps, on these data, from where learning stands; the count of steps goes on.
+
+        Pairs are drawn within the data of this call only, so a query should come whole.
+        """
+        data = self._training_data(X, y, qid, sample_weight)
+        return self._keep(self._learn(data, getattr(self, "_course", None)), data)
+
+    def _learn(self, data: RankingData, course: Course | None) -> LinearModel:
+        steps, average = whole("steps", self.steps, 1), share("average", self.average) > 0.0
+        workers = whole("n_jobs", self.n_jobs, 1, " (the model depends on it, so it cannot be 'all')")
+        material = self._material(data)
+        if course is None:
+            course = new_course(data.n_features, whole("seed", self.seed, 0), workers, average)
+            course = course._replace(mark=material.mark)
+        else:
+            self._check_resumable(course, data.n_features, workers)
+            course = resumed(course, material.mark, average)
+        course = self._take_steps(data, material, course, course.done + steps)
+        self._course = course
+        return self._finished(self._linear_model(course, data), data)
+
+    def _take_steps(self, data: RankingData, material: Material, course: Course, to: int) -> Course:
+        stages = self._stages(data, course, to)
+        for stop in stops(course.done, to, self.callback_at) if self.callback is not None else [to]:
+            course = advance(material, stages, course, stop)
+            if self.callback is not None and self.callback(stop, self._linear_model(course, data)):
+                break
+        return course
+
+    def _check_resumable(self, course: Course, n_features: int, workers: int) -> None:
+        """Refuse to go on with other features or another number of workers."""
+        known, name = len(course.states[0].v), type(self).__name__
+        if known != n_features:
+            raise InputError(
+                f"X has {n_features} features, but {name} is expecting {known} features as input; give it "
+                "those it has learned from so far, or fit anew"
+            )
+        if len(course.states) != workers:
+            raise InputError(
+                f"n_jobs must stay {len(course.states)} while learning goes on, got {workers}; or fit anew"
+            )
