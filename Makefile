@@ -63,11 +63,13 @@ docs: $(DOCS) ## the documentation as a site, in site/
 bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data in benchmarks/data)
 	@mkdir -p benchmarks/data
 	$(BENCH)/reading.py benchmarks/data
+	$(BENCH)/write.py
 	$(BENCH)/store.py benchmarks/data
 	$(BENCH)/measures.py
 	$(BENCH)/compare.py speed
 	$(BENCH)/compare.py honesty
 	$(BENCH)/intervals.py
+	$(BENCH)/spd.py
 
 clean: ## forget the environment and everything that was built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output
