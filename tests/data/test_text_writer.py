@@ -72,6 +72,7 @@ def test_features_can_be_rounded() -> None:
     data = RankingData([[1.23456, 7.0, -0.004]], [0])
     assert text_of(data, decimals=2) == "0 1:1.23 2:7 3:0\n"
     assert text_of(data, decimals=0) == "0 1:1 2:7 3:0\n"
+    assert text_of(data, decimals=2, zeros=False) == "0 1:1.23 2:7\n"
 
 
 @pytest.mark.parametrize(

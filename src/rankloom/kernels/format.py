@@ -248,6 +248,12 @@ def _put_float32(out: Any, at: Any, value: Any, bits: Any, decimals: Any, tables
 
 
 @kernel(inline=True, allocates=False)
+def _is_zero(value: Any, decimals: Any) -> Any:
+    """Whether a value is 0, or is written as 0 with so many decimals."""
+    return value == 0.0 or (decimals >= 0 and np.rint(abs(np.float64(value)) * _SCALES[decimals]) == 0.0)
+
+
+@kernel(inline=True, allocates=False)
 def _copy(out: Any, at: Any, source: Any, first: Any, last: Any) -> Any:
     """Write source[first:last]; the place after it."""
     for i in range(first, last):
@@ -283,7 +289,7 @@ def write_rows(
         head = head_ends[row]
         first = row_offsets[row]
         for i in range(first, row_offsets[row + 1]):
-            if without_zeros and values[i] == 0.0:
+            if without_zeros and _is_zero(values[i], decimals):
                 continue
             column = i - first if counted else np.int64(columns[i])
             out[at] = _SPACE
