@@ -42,7 +42,9 @@ def rankloom(path: str, threads: int) -> Any:
     from rankloom.data.text import read_text
 
     data = read_text(path, threads=threads)
-    parts = (data.values, data.columns, data.row_offsets, data.y, data.offsets)
+    parts = [data.values, data.columns, data.row_offsets, data.y, data.offsets]
+    if data.comments is not None:  # its starts and ends overlap but for one number
+        parts += [data.comments.blob, data.comments.starts, data.doc_ids.starts, data.doc_ids.ends]
     return sum(part.nbytes for part in parts if part is not None)
 
 

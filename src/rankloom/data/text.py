@@ -80,20 +80,25 @@ def read_text(
 
     Comments come back as `comments`, and the ids in them (`#docid = X`, or the first word) as `doc_ids`.
     """
+    builder = Builder(Layout(n_features, index_base, layout), sources)
+    _read_into(builder, sources, (allow_missing, allow_infinite), threads, progress)
+    return builder.finish()  # buffers and tables are gone by now
+
+
+def _read_into(
+    builder: Builder, sources: Any, allowed: tuple[bool, bool], threads: int | None, progress: Progress | None
+) -> None:
     from rankloom.kernels.threads import ordered_map, thread_count
 
-    builder = Builder(Layout(n_features, index_base, layout), sources)
     buffers, free = Buffers(), list[Tables]()
 
     def parse(block: Block) -> Parsed:
-        return _parse(block, _tables_for(block, free), allow_missing, allow_infinite)
+        return _parse(block, _tables_for(block, free), *allowed)
 
-    blocks = line_blocks(sources, buffers, progress)
-    for parsed in ordered_map(parse, blocks, thread_count(threads)):
+    for parsed in ordered_map(parse, line_blocks(sources, buffers, progress), thread_count(threads)):
         builder.add(parsed.block, parsed.tables, parsed.fault)
         buffers.give_back(parsed.block.text)
         free.append(parsed.tables)
-    return builder.finish()
 
 
 def _tables_for(block: Block, free: list[Tables]) -> Tables:
