@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.rankers.crr import CRR
     from rankloom.rankers.spd import SPD
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CRR": "rankloom.rankers.crr",
     "ClickLog": "rankloom.data.clicks",
     "Comparison": "rankloom.measures.comparison",
     "Difference": "rankloom.measures.comparison",
@@ -116,6 +118,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "CRR",
     "ClickLog",
     "Comparison",
     "Difference",

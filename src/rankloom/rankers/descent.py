@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rankloom.kernels.spd import Recipe, Rows, State, Truth
 
 CHUNK = 1 << 18  # steps between two looks at Ctrl-C and at overflow
+_FIRST_LOOK = 64
 _LARGEST = 1e150  # a weight whose square would soon be no number any more
 _MARKS = (1, 2, 5)
 
@@ -38,10 +39,11 @@ class Material(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A recipe, and the last of a worker's steps that follows it."""
+    """A recipe, the last of a worker's steps that follows it, and the largest |w| that can be on the way."""
 
     last: int
     recipe: Recipe
+    limit: float
 
 
 class Course(NamedTuple):
@@ -127,9 +129,11 @@ def resumed(course: Course, mark: int, average: bool) -> Course:
 def _resumed_state(state: State, average: bool) -> State:
     from rankloom.kernels.spd import AVERAGED, BIAS_SUM, SCALE_SUM, State
 
-    v, _, scratch, scalars, ring, random = (array.copy() for array in state)
+    scalars = state.scalars.copy()
     scalars[[SCALE_SUM, BIAS_SUM, AVERAGED]] = 0.0
-    return State(v, np.zeros(len(v) if average else 0), scratch, scalars, ring, random)
+    sums = np.zeros(len(state.v) if average else 0)
+    ring, random = state.ring.copy(), state.random.copy()
+    return State(state.v.copy(), sums, state.scratch.copy(), scalars, ring, random)
 
 
 def forget_look_ahead(state: State, done: int) -> None:
@@ -166,19 +170,20 @@ def _take(material: Material, stages: Sequence[Stage], state: State, done: int, 
     rows, truth, pairs, _ = material
     while done < to:
         stage = next(stage for stage in stages if stage.last > done)
-        end = min(to, stage.last, done + CHUNK)
+        end = min(to, stage.last, max(_FIRST_LOOK, 2 * done), done + CHUNK)
         take_steps(rows, truth, pairs, stage.recipe, state, done + 1, end - done)
         done = end
-        _refuse_overflow(state, done)
+        _refuse_overflow(state, done, stage.limit)
 
 
-def _refuse_overflow(state: State, step: int) -> None:
+def _refuse_overflow(state: State, step: int, limit: float) -> None:
+    """Squared loss has a largest |w| at its optimum. Far beyond it, no later step would lead back in time."""
     from rankloom.kernels.spd import SCALE
 
     largest = float(np.abs(state.v).max(initial=0.0)) * abs(float(state.scalars[SCALE]))
-    if not largest < _LARGEST or not np.isfinite(state.scalars).all():
+    if not largest < min(limit, _LARGEST) or not np.isfinite(state.scalars).all():
         raise InputError(
-            f"learning diverged: the weights were too large for numbers by step {step:,}; take smaller steps "
+            f"learning diverged: a weight was {largest:.3g} after step {step:,}; take smaller steps "
             '(rate="bounded", a smaller c, or a larger lam) or scale the features'
         )
 

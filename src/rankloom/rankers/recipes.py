@@ -20,6 +20,17 @@ RATES = ("pegasos", "bounded", "inverse", "constant")
 DESCENT = ("pegasos", "sgd")  # learners that descend the gradient of any loss
 _NEVER_MOVES = 2.0**80
 
+# As in kernels/spd.py, which is not imported here: Numba would come with it. A test compares them.
+LEARNER_NUMBERS = {
+    "sgd": 0,
+    "pegasos": 1,
+    "combined": 1,
+    "passive-aggressive": 2,
+    "romma": 3,
+    "perceptron": 4,
+}
+LOSS_NUMBERS = {"hinge": 0, "logistic": 1, "squared": 2}
+
 
 class Rate(NamedTuple):
     """eta = rate / (offset + i)."""

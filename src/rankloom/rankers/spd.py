@@ -8,6 +8,7 @@ and follows the learner's rule (Section 3.2); the rules are written out in `rank
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,15 @@ from rankloom.rankers.descent import (
     mean_one,
     worker_share,
 )
-from rankloom.rankers.recipes import SAMPLERS, Choice, check_choice, rate_of
+from rankloom.rankers.pairs import refuse_no_pairs
+from rankloom.rankers.recipes import (
+    LEARNER_NUMBERS,
+    LOSS_NUMBERS,
+    SAMPLERS,
+    Choice,
+    check_choice,
+    rate_of,
+)
 from rankloom.rankers.stepper import Stepper
 
 
@@ -130,10 +139,10 @@ class SPD(Stepper):
         choice = self._choice()
         first, last = worker_share(done, worker, n), worker_share(to, worker, n)
         rate = rate_of(choice.rate, choice.c, choice.lam, square)
-        learner = LEARNER_NUMBERS[choice.learner]
+        limit = 1e3 / choice.lam**0.5 if choice.loss == "squared" else math.inf
         recipe = kernel.Recipe(
             sampler=kernel.BALANCED if self.sampler == "balanced" else kernel.PAIRS,
-            learner=learner,
+            learner=LEARNER_NUMBERS[choice.learner],
             loss=LOSS_NUMBERS[choice.loss],
             target=kernel.SIGN,
             lam=choice.lam,
@@ -146,32 +155,7 @@ class SPD(Stepper):
             average_from=last - round(share("average", self.average) * (last - first)),
         )
         if choice.learner != "combined" or done > 0:
-            return [Stage(last, recipe)]
+            return [Stage(last, recipe, limit)]
         early = round(choice.early * last)
-        return [Stage(early, recipe._replace(learner=kernel.PASSIVE_AGGRESSIVE)), Stage(last, recipe)]
-
-
-# As in kernels/spd.py, which is not imported here: Numba would come with it. A test compares them.
-LEARNER_NUMBERS = {
-    "sgd": 0,
-    "pegasos": 1,
-    "combined": 1,
-    "passive-aggressive": 2,
-    "romma": 3,
-    "perceptron": 4,
-}
-LOSS_NUMBERS = {"hinge": 0, "logistic": 1, "squared": 2}
-
-
-def refuse_no_pairs(material: Material, data: RankingData) -> None:
-    """Refuse data without two rows of one query that differ in label (and have a weight)."""
-    from rankloom.kernels.pair_index import pair_counts
-
-    weights = material.truth.weights
-    if not len(material.pairs.cells) or pair_counts(material.pairs.cells).sum() == 0:
-        raise InputError(
-            f"nothing to learn a ranking from: in none of the {data.n_queries:,} queries do two rows differ "
-            "in label; look at the labels, and at whether qid groups the rows as meant"
-        )
-    if len(weights) and not (weights > 0.0).any():
-        raise InputError("nothing to learn from: all weights are 0")
+        before = recipe._replace(learner=kernel.PASSIVE_AGGRESSIVE)
+        return [Stage(early, before, limit), Stage(last, recipe, limit)]

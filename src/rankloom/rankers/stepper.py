@@ -32,6 +32,7 @@ class Stepper(Ranker):
     callback: Any
     callback_at: Any
     _course: Course
+    _goes_on: bool
 
     def _material(self, data: RankingData) -> Material:
         raise NotImplementedError
@@ -43,8 +44,9 @@ class Stepper(Ranker):
         weights, bias = mean_weights(course)
         return LinearModel(weights, bias, feature_names=data.feature_names)
 
-    def _finished(self, model: LinearModel, data: RankingData) -> LinearModel:  # noqa: ARG002
-        return model
+    def _started(self, course: Course, material: Material) -> Course:  # noqa: ARG002
+        """Where to begin, if not at 0."""
+        return course
 
     def _fit(self, data: RankingData) -> LinearModel:
         again = flag("warm_start", self.warm_start) and hasattr(self, "_course")
@@ -61,16 +63,18 @@ class Stepper(Ranker):
     def _learn(self, data: RankingData, course: Course | None) -> LinearModel:
         steps, average = whole("steps", self.steps, 1), share("average", self.average) > 0.0
         workers = whole("n_jobs", self.n_jobs, 1, " (the model depends on it, so it cannot be 'all')")
+        self._goes_on = course is not None
         material = self._material(data)
+        self._goes_on = True  # what reports progress, too, stays with what this call began with
         if course is None:
             course = new_course(data.n_features, whole("seed", self.seed, 0), workers, average)
-            course = course._replace(mark=material.mark)
+            course = self._started(course._replace(mark=material.mark), material)
         else:
             self._check_resumable(course, data.n_features, workers)
             course = resumed(course, material.mark, average)
         course = self._take_steps(data, material, course, course.done + steps)
         self._course = course
-        return self._finished(self._linear_model(course, data), data)
+        return self._linear_model(course, data)
 
     def _take_steps(self, data: RankingData, material: Material, course: Course, to: int) -> Course:
         stages = self._stages(data, course, to)
