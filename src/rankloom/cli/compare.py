@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Say whether a ranking is better than another, by how much, and whether it could be chance.
 
-    SCORES are two files or more, each with one number a line in the order of DATA's rows, or a TREC run;
-    all are compared with the first. DATA is as for rankloom evaluate.
+    SCORES are two files or more, each with one number a line in the order of DATA's rows, or a TREC run, or
+    a model; all are compared with the first. DATA is as for rankloom evaluate.
 
     For each measure: the two means, how many queries each wins, an interval of the difference by the
     bootstrap, and three paired tests (Student's t, Wilcoxon's, randomisation). Over several measures or
@@ -62,10 +62,10 @@ def command(
         raise InputError(
             "compare needs two files of scores or more, then the data: rankloom compare A B DATA"
         )
-    reading = {name: rest.pop(name) for name in ("label", "qid", "doc_id")}
+    reading = {name: rest.pop(name) for name in ("label", "qid", "doc_id")} | {"threads": rest["threads"]}
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
     complete = rest.pop("complete")
-    with judge(scores, data, {**reading, "threads": rest["threads"]}, complete) as (ranked, labels, more):
+    with judge(scores, data, reading, complete, names) as (ranked, labels, more):
         systems = dict(zip(short_names(scores), ranked, strict=True))
         found = compare(systems, labels, measures=names, **rest, **more)
     if as_json:

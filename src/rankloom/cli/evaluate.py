@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("scores")
+@click.argument("scores", metavar="MODEL_OR_SCORES")
 @click.argument("data")
 @options.measures
 @click.option("--per-query", metavar="FILE", help="Write the values of every query to a CSV file too.")
@@ -38,9 +38,9 @@ def command(
     """Say how good a ranking is, by measures whose convention has a name.
 
     SCORES has one number a line, in the order of DATA's rows; or is a run as TREC has it (query, Q0,
-    document, rank, score, name). DATA is any data with labels (text, Parquet, CSV, a store), or, for a
-    run, relevance judgements as TREC has them (query, 0, document, label). One of the two can be -,
-    standard input.
+    document, rank, score, name). A MODEL is what rankloom train wrote; it scores DATA first. DATA is any
+    data with labels (text, Parquet, CSV, a store), or, for a run, relevance judgements as TREC has them
+    (query, 0, document, label). One of the two can be -, standard input.
 
     A measure is written like ndcg@10, map, err@20 or ndcg@10/letor4; what follows the stroke is whose
     convention: burges (ours), letor3, letor4, mslr, yahoo, lightgbm, xgboost, xgboost-, catboost, trec,
@@ -49,16 +49,15 @@ def command(
     \b
     Examples:
       rankloom evaluate scores.txt test.txt
+      rankloom evaluate model.rank test.txt
       rankloom evaluate scores.txt test.txt -m ndcg@10,map -m ndcg@10/letor4
       rankloom evaluate run.trec qrels.txt -m AP -m nDCG@20 --json
       rankloom evaluate scores.txt test.parquet --qid query --label grade
     """
-    from rankloom.cli.judging import judge
-    from rankloom.measures.evaluate import DEFAULT_MEASURES, evaluate
+    from rankloom.measures.evaluate import DEFAULT_MEASURES
 
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
-    with judge([scores], data, reading, complete) as (ranked, labels, more):
-        found = evaluate(ranked[0], labels, measures=names, threads=reading["threads"], **more)
+    found = measured(scores, data, names, reading, complete)
     if per_query is not None:
         write_per_query(found, per_query)
     if as_json:
@@ -67,6 +66,23 @@ def command(
     print_table(["measure", "mean"], list(found.items()))
     click.echo()
     click.echo(about(found))
+
+
+def measured(
+    scores: str, data: str, names: tuple[str, ...], reading: dict[str, Any], complete: bool
+) -> Evaluation:
+    """Measures of a model's ranking, or of scores or a run from a file."""
+    from rankloom.cli.judging import judge, judged_rows
+    from rankloom.cli.scoring import is_model, load_model, measure_model
+    from rankloom.measures.evaluate import evaluate
+
+    threads = reading["threads"]
+    if is_model(scores):
+        model = load_model(scores)
+        with judged_rows(model, data, reading, complete) as rows:
+            return measure_model(model, rows, names, threads)
+    with judge([scores], data, reading, complete, names) as (ranked, labels, more):
+        return evaluate(ranked[0], labels, measures=names, threads=threads, **more)
 
 
 def about(found: Evaluation) -> str:

@@ -1,4 +1,4 @@
-"""Scores and labels from files, put together: what `rankloom evaluate` and `rankloom compare` measure."""
+"""Labels, and scores from files or models: what `rankloom evaluate` and `rankloom compare` measure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rankloom.cli.compiling import telling_of_compiling
 from rankloom.cli.options import check_standard_input
 from rankloom.cli.reading import read
+from rankloom.cli.scoring import is_model, load_model, read_for, scores_for
 from rankloom.errors import InputError, ParseError
 
 if TYPE_CHECKING:
@@ -31,18 +32,46 @@ class Judged(NamedTuple):
 
 
 @contextmanager
-def judge(rankings: Sequence[str], data: str, reading: dict[str, Any], complete: bool) -> Iterator[Judged]:
-    """Read everything; inside the block, the user is told if kernels are compiled."""
+def judge(
+    rankings: Sequence[str], data: str, reading: dict[str, Any], complete: bool, measures: Sequence[str]
+) -> Iterator[Judged]:
+    """Read everything, models among it; inside the block, the user is told if kernels are compiled."""
     check_standard_input(*rankings, data)
+    models = {name: load_model(name) for name in rankings if is_model(name)}
     with telling_of_compiling():
         source, qrels = _open(data)
         if qrels is not None:
+            if models:
+                raise _no_features(data)
             yield _from_qrels(rankings, qrels, complete)
             return
         if complete:
             raise InputError("--complete is for judgements (qrels); other data list their rows themselves")
-        rows = read([source], reading)
-        yield Judged([scores_of(name, rows) for name in rankings], rows, {})
+        first = next(iter(models.values()), None)
+        rows = read([source], reading) if first is None else read_for(first, source, reading, labelled=True)
+        scores = [
+            scores_for(models[name], rows, measures, reading["threads"])
+            if name in models
+            else scores_of(name, rows)
+            for name in rankings
+        ]
+        yield Judged(scores, rows, {})
+
+
+@contextmanager
+def judged_rows(model: Any, data: str, reading: dict[str, Any], complete: bool) -> Iterator[RankingData]:
+    """Labelled rows for one model to be measured on; inside the block, the user is told of compiling."""
+    with telling_of_compiling():
+        source, qrels = _open(data)
+        if qrels is not None:
+            raise _no_features(data)
+        if complete:
+            raise InputError("--complete is for runs and judgements, and a model is neither")
+        yield read_for(model, source, reading, labelled=True)
+
+
+def _no_features(data: str) -> InputError:
+    return InputError(f"a model scores rows with features, and {data} has judgements without; give the data")
 
 
 class _StandardInput(io.BytesIO):

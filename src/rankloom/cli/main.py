@@ -29,6 +29,8 @@ COMPLETION = "_RANKLOOM_COMPLETE"
 COMMANDS = {
     "inspect": "Say what a data set is, and what looks wrong with it.",
     "convert": "Convert data from one format to another.",
+    "train": "Learn a ranker from data, measure it, and write the model to a file.",
+    "predict": "Write what a model predicts for each row of data, one number a line.",
     "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",

@@ -33,10 +33,12 @@ _TEXT = [
     click.option(
         "--index-base", type=click.Choice(["auto", "0", "1"]), help="Text: the index of the first feature."
     ),
-    click.option("--n-features", type=click.IntRange(min=0), help="Text: how many features there are."),
     click.option(
         "--layout", type=click.Choice(["auto", "dense", "sparse"]), help="Text: how features are kept."
     ),
+]
+_MORE_TEXT = [
+    click.option("--n-features", type=click.IntRange(min=0), help="Text: how many features there are."),
     click.option("--allow-missing", is_flag=True, help="Take nan as a feature's missing value."),
 ]
 
@@ -53,7 +55,9 @@ def all_of(options: Sequence[Any]) -> Callable[[Command], Command]:
 
 
 column_options = all_of(_COLUMNS)
-reading_options = all_of([*_COLUMNS, *_TEXT])
+text_options = all_of(_TEXT)
+reading_options = all_of([*_COLUMNS, *_TEXT, *_MORE_TEXT])
+n_features = _MORE_TEXT[0]
 
 
 def reader_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,14 @@ _COLUMNS_AT_ONCE = 16  # one cache line of float32
 _ROWS_AT_ONCE = 2048
 
 
+class NoColumnError(InputError):
+    """A table lacks a column that is needed unless the caller says that there is none; `role` is which."""
+
+    def __init__(self, reason: str, role: str) -> None:
+        self.role = role
+        super().__init__(reason)
+
+
 class Roles(NamedTuple):
     """Which column is what; None is no such column. `features` are the rest, or those asked for."""
 
@@ -149,7 +157,8 @@ def _find(role: str, name: str | None, columns: Sequence[str]) -> str | None:
     if role in _NEEDED:
         usual = ", ".join(NAMES[role])
         hint = f'say which it is with {role}="...", or {role}=None if there is none'
-        raise InputError(f"no {role} column (looked for {usual}); the columns are {_listed(columns)}; {hint}")
+        reason = f"no {role} column (looked for {usual}); the columns are {_listed(columns)}; {hint}"
+        raise NoColumnError(reason, role)
     return None
 
 

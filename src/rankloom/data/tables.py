@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from rankloom.data.frames import AUTO, NAMES, find_roles, from_frame
+from rankloom.data.frames import AUTO, NAMES, NoColumnError, find_roles, from_frame
 from rankloom.data.parts import Extras, PerRow
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError, MissingPackageError
@@ -79,6 +79,14 @@ def read_parquet(paths: Paths, **columns: Unpack[Columns]) -> RankingData:
             tables.append(parquet.read_table(path, columns=wanted))
     with _named_errors(_first(paths)):
         return _from_parquet(arrow.concat_tables(tables), columns, meaning)
+
+
+def written_here(path: Any) -> bool:
+    """Whether a Parquet file says by itself which column is what, as those do that `write_parquet` wrote."""
+    parquet = pyarrow_module("pyarrow.parquet")
+    (place,) = _existing(path)
+    with _named_errors(place):
+        return _meaning(parquet.ParquetDataset(place).schema.metadata) is not None
 
 
 def _from_parquet(table: Any, columns: Columns, meaning: Meaning | None) -> RankingData:
@@ -241,8 +249,9 @@ def _named_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(
-            f"{path}: {error}" if not str(error).startswith(str(path)) else str(error)
-        ) from error
+        message = f"{path}: {error}" if not str(error).startswith(str(path)) else str(error)
+        if isinstance(error, NoColumnError):
+            raise NoColumnError(message, error.role) from error
+        raise InputError(message) from error
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read as a table: {error}") from error

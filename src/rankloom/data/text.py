@@ -9,6 +9,7 @@ the first error are the same for any number of threads. The slow tokens of a blo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,9 +86,32 @@ def read_text(
     return builder.finish()  # buffers and tables are gone by now
 
 
+def read_text_and_base(
+    sources: Any,
+    *,
+    n_features: int | None = None,
+    index_base: int | str = "auto",
+    layout: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[RankingData, int]:
+    """What `read_text` reads, and the index of the first column: for other text to be read alike."""
+    builder = Builder(Layout(n_features, index_base, layout), sources)
+    _read_into(builder, sources, (False, False), threads, progress)
+    return builder.finish(), builder.index_base
+
+
 def _read_into(
     builder: Builder, sources: Any, allowed: tuple[bool, bool], threads: int | None, progress: Progress | None
 ) -> None:
+    for parsed in parsed_blocks(sources, allowed, threads, progress):
+        builder.add(parsed.block, parsed.tables, parsed.fault)
+
+
+def parsed_blocks(
+    sources: Any, allowed: tuple[bool, bool], threads: int | None, progress: Progress | None
+) -> Iterator[Parsed]:
+    """All blocks in order, parsed side by side; each is good until the next is asked for."""
     from rankloom.kernels.threads import ordered_map, thread_count
 
     buffers, free = Buffers(), list[Tables]()
@@ -96,7 +120,7 @@ def _read_into(
         return _parse(block, _tables_for(block, free), *allowed)
 
     for parsed in ordered_map(parse, line_blocks(sources, buffers, progress), thread_count(threads)):
-        builder.add(parsed.block, parsed.tables, parsed.fault)
+        yield parsed
         buffers.give_back(parsed.block.text)
         free.append(parsed.tables)
 

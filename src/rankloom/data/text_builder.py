@@ -17,17 +17,26 @@ from rankloom.errors import ParseError
 
 
 class Builder:
-    """Takes parsed blocks in order and gives the data."""
+    """Takes parsed blocks in order and gives the data.
 
-    def __init__(self, asked: Layout, sources: Any) -> None:
+    `expected` is about how many bytes of text will come, where that is not all there is; `lines` how many
+    lines of the first block's source were seen before.
+    """
+
+    def __init__(self, asked: Layout, sources: Any, expected: int | None = None, lines: int = 0) -> None:
         self._asked = asked
         self._names = source_names(sources)
-        expected = plain_bytes(sources) or physical_memory() // 8
+        expected = expected or plain_bytes(sources) or physical_memory() // 8
         self._features = FeatureRows(asked, expected)
         self._labels = Growing(np.float64, expected // 8)
         self._qids = QueryIds(expected // 8)
         self._comments = Comments(expected)
         self._lines = 0
+
+    @property
+    def index_base(self) -> int:
+        """The index of the first column: 0, or 1 as long as no index is 0."""
+        return self._features.base
 
     def add(self, block: Block, tables: Any, fault: Fault | None) -> None:
         """Add what was parsed of the next block; raise what is wrong with it."""

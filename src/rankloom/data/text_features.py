@@ -135,6 +135,11 @@ class FeatureRows:
         self._rows: SparseRows | DenseRows | None = None
         self._n_rows = self._n_values = 0
 
+    @property
+    def base(self) -> int:
+        """The index of the first column, by what came so far."""
+        return self._base
+
     def base_with(self, lowest: int) -> int:
         """The index of the first column, once rows with this lowest index are added."""
         return 0 if self._asked.index_base == "auto" and lowest == 0 else self._base

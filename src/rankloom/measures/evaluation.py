@@ -4,8 +4,8 @@ were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from rankloom.measures.measure import Measure
 
 if TYPE_CHECKING:
     from rankloom.measures.curves import ReliabilityCurve
+
+Entry = TypeVar("Entry")
 
 
 class Evaluation(Mapping[str, float]):
@@ -79,6 +81,20 @@ class Evaluation(Mapping[str, float]):
         """The reliability curve behind one calibration error."""
         return self._curves[self._find(name)]
 
+    def joined(self, other: Evaluation, measures: Sequence[Measure]) -> Evaluation:
+        """These measures, in this order, from here and from another evaluation of the same rows."""
+        if (self.n_rows, self.n_queries) != (other.n_rows, other.n_queries):
+            raise InputError("evaluations to be joined must be of the same rows")
+        counts = {"rows": self.n_rows, "queries": self.n_queries, "empty": self.n_empty}
+        return Evaluation(
+            _picked(measures, self._means, other._means),
+            _picked(measures, self._per_query, other._per_query),
+            _picked(measures, self._empty, other._empty),
+            _picked(measures, self._curves, other._curves),
+            counts,
+            self.qids,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings only, as JSON takes them; a mean over no query at all is None."""
         means = {str(m): None if np.isnan(v) else v for m, v in self._means.items()}
@@ -95,3 +111,11 @@ class Evaluation(Mapping[str, float]):
     def __repr__(self) -> str:
         values = ", ".join(f"{name}: {value:.4f}" for name, value in self.items())
         return f"Evaluation({{{values}}}, {self.n_queries} queries, {self.n_empty} without relevant rows)"
+
+
+def _picked(
+    measures: Sequence[Measure], first: dict[Measure, Entry], second: dict[Measure, Entry]
+) -> dict[Measure, Entry]:
+    """What there is of these measures in one or the other, in their order."""
+    both = {**second, **first}
+    return {measure: both[measure] for measure in measures if measure in both}

@@ -1,0 +1,134 @@
+"""The rankers that `rankloom train` knows, and their parameters as the command line has them: name=value."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from rankloom.errors import InputError
+
+
+class Method(NamedTuple):
+    """Where a ranker lives, and what it is."""
+
+    module: str
+    name: str
+    summary: str
+
+
+METHODS = {
+    "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
+    "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
+}
+
+# Of no use for a single training in a process of its own; the seed has an option.
+_ELSEWHERE = ("seed", "warm_start", "measure")
+_PLAIN = (bool, int, float, str, type(None))
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def ranker_class(method: str) -> Any:
+    """The class of a method; imports it, and scikit-learn with it."""
+    found = METHODS[method]
+    return getattr(importlib.import_module(found.module), found.name)
+
+
+def make_ranker(method: str, settings: Sequence[str], seed: int | None) -> Any:
+    """A ranker with these settings (name=value); what is not set is as the ranker has it."""
+    ranker = ranker_class(method)
+    values = parse_settings(method, settings, parameters(ranker))
+    if seed is not None:
+        if "seed" not in inspect.signature(ranker).parameters:
+            raise InputError(f"{method} draws nothing at random, so it has no seed; leave --seed out")
+        values["seed"] = seed
+    return ranker(**values)
+
+
+def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
+    """The parameters that can be written as name=value, with the types they may have."""
+    hints = typing.get_type_hints(ranker.__init__)
+    found = {}
+    for name in inspect.signature(ranker).parameters:
+        kinds = _kinds(hints.get(name, Any))
+        if kinds and name not in _ELSEWHERE:
+            found[name] = kinds
+    return found
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """The plain types that a hint allows; none if it asks for something that is no plain value."""
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    kinds = typing.get_args(hint) if union else (hint,)
+    return tuple(kinds) if all(kind in _PLAIN for kind in kinds) else ()
+
+
+def parse_settings(
+    method: str, settings: Sequence[str], known: Mapping[str, tuple[type, ...]]
+) -> dict[str, Any]:
+    """The values behind the texts, each of a type that its parameter may have."""
+    values: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals:
+            raise InputError(f"--set must be name=value, got {setting!r}")
+        if name not in known:
+            raise _unknown(method, name, known)
+        if name in values:
+            raise InputError(f"--set {name} is given twice; give it once")
+        values[name] = parse_value(name, text, known[name])
+    return values
+
+
+def _unknown(method: str, name: str, known: Mapping[str, Any]) -> InputError:
+    if name == "seed":
+        return InputError("the seed has an option of its own: --seed N")
+    near = get_close_matches(name, list(known), n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return InputError(f"{method} has no parameter {name!r}{hint}; it has {', '.join(known)}")
+
+
+def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
+    """A text as a value of one of these types; the narrowest that fits."""
+    word = _WORDS.get(text.lower(), text)
+    if (word is None or isinstance(word, bool)) and type(word) in kinds:
+        return word
+    if int in kinds or float in kinds:
+        number = _number(text, int in kinds, float in kinds)
+        if number is not None:
+            return number
+    if str in kinds:
+        return text
+    raise InputError(f"--set {name} must be {_expected(kinds)}, got {text!r}")
+
+
+def _number(text: str, whole: bool, broken: bool) -> int | float | None:
+    """A number; a whole one may be written 1e6."""
+    try:
+        value = float(text)
+        return (
+            int(text) if whole and not broken and "e" not in text.lower() else _narrowed(value, whole, broken)
+        )
+    except ValueError:
+        return None
+
+
+def _narrowed(value: float, whole: bool, broken: bool) -> int | float | None:
+    if whole and value.is_integer():
+        return int(value)
+    return value if broken else None
+
+
+def _expected(kinds: Sequence[type]) -> str:
+    words = {
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "a word",
+        type(None): "none",
+    }
+    return " or ".join(words[kind] for kind in kinds)
