@@ -31,7 +31,17 @@ class Builder:
         self._labels = Growing(np.float64, expected // 8)
         self._qids = QueryIds(expected // 8)
         self._comments = Comments(expected)
-        self._lines = 0
+        self._lines = lines
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows so far."""
+        return self._labels.length
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the last block's source so far."""
+        return self._lines
 
     @property
     def index_base(self) -> int:

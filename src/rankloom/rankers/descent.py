@@ -121,8 +121,7 @@ def resumed(course: Course, mark: int, average: bool) -> Course:
     """A copy to go on from: what was averaged is forgotten, and so are pairs drawn ahead from other data."""
     states = [_resumed_state(state, average) for state in course.states]
     if mark != course.mark:
-        for worker, state in enumerate(states):
-            forget_look_ahead(state, worker_share(course.done, worker, len(states)))
+        forget_look_ahead(Course(states, course.done, mark))
     return Course(states, course.done, mark)
 
 
@@ -136,12 +135,30 @@ def _resumed_state(state: State, average: bool) -> State:
     return State(state.v.copy(), sums, state.scratch.copy(), scalars, ring, random)
 
 
-def forget_look_ahead(state: State, done: int) -> None:
+def forget_look_ahead(course: Course) -> None:
     """Have nothing drawn for the steps to come."""
     from rankloom.kernels.spd import DRAWN_TO, NOBODY
 
-    state.scalars[DRAWN_TO] = float(done)
-    state.ring.fill(NOBODY)
+    for worker, state in enumerate(course.states):
+        state.scalars[DRAWN_TO] = float(worker_share(course.done, worker, len(course.states)))
+        state.ring.fill(NOBODY)
+
+
+def wider(course: Course, n_features: int) -> Course:
+    """The same with room for more features, whose weights are 0."""
+    missing = n_features - len(course.states[0].v)
+    if missing <= 0:
+        return course
+    return course._replace(
+        states=[
+            state._replace(
+                v=np.pad(state.v, (0, missing)),
+                sums=np.pad(state.sums, (0, missing)) if len(state.sums) else state.sums,
+                scratch=np.pad(state.scratch, (0, missing)),
+            )
+            for state in course.states
+        ]
+    )
 
 
 def worker_share(steps: int, worker: int, n_workers: int) -> int:
@@ -201,7 +218,7 @@ Callback = Callable[[int, Any], Any]
 
 
 def stops(first: int, last: int, callback_at: Any) -> list[int]:
-    """The steps after first, up to last, at which the callback is called; last is one of them.
+    """The steps after first, up to last, at which the callback is called.
 
     None is 100, 200, 500, 1,000, ...; a whole number n is every n-th; else these steps.
     """
@@ -211,13 +228,13 @@ def stops(first: int, last: int, callback_at: Any) -> list[int]:
     elif isinstance(callback_at, (int, np.integer)) and not isinstance(callback_at, bool):
         if callback_at < 1:
             raise InputError(f"callback_at must be a whole number from 1, or steps, got {callback_at!r}")
-        wanted = np.arange(first - first % callback_at, last, callback_at) + callback_at
+        wanted = np.arange(first - first % callback_at, last + 1, callback_at)
     else:
         wanted = np.asarray(callback_at)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise InputError(f"callback_at must be a whole number or steps, got {callback_at!r:.60}")
-    inside = wanted[(wanted > first) & (wanted < last)]
-    return [*np.unique(inside).tolist(), last]
+    steps: list[int] = np.unique(wanted[(wanted > first) & (wanted <= last)]).tolist()
+    return steps
 
 
 def largest_square(features: Features) -> float:

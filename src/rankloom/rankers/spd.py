@@ -37,10 +37,10 @@ from rankloom.rankers.recipes import (
     check_choice,
     rate_of,
 )
-from rankloom.rankers.stepper import Stepper
+from rankloom.rankers.streaming import Streaming
 
 
-class SPD(Stepper):
+class SPD(Streaming):
     """A linear ranker by stochastic pairwise descent.
 
     Args:
@@ -98,7 +98,10 @@ class SPD(Stepper):
         self.measure, self.seed = measure, seed
 
     def _choice(self) -> Choice:
-        one_of("sampler", self.sampler, SAMPLERS)
+        if one_of("sampler", self.sampler, SAMPLERS) != "stream" and self.buffer is not None:
+            raise InputError(
+                f'buffer={self.buffer!r:.60} needs sampler="stream"; leave buffer out, or choose that'
+            )
         return check_choice(self)
 
     def _material(self, data: RankingData) -> Material:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
@@ -19,6 +19,13 @@ from rankloom.rankers.descent import (
     resumed,
     stops,
 )
+
+
+class Reported(NamedTuple):
+    """Where learning got to, and whether the callback put an end to it."""
+
+    course: Course
+    stopped: bool
 
 
 class Stepper(Ranker):
@@ -61,28 +68,38 @@ class Stepper(Ranker):
         return self._keep(self._learn(data, getattr(self, "_course", None)), data)
 
     def _learn(self, data: RankingData, course: Course | None) -> LinearModel:
-        steps, average = whole("steps", self.steps, 1), share("average", self.average) > 0.0
-        workers = whole("n_jobs", self.n_jobs, 1, " (the model depends on it, so it cannot be 'all')")
+        steps = whole("steps", self.steps, 1)
         self._goes_on = course is not None
         material = self._material(data)
         self._goes_on = True  # what reports progress, too, stays with what this call began with
-        if course is None:
-            course = new_course(data.n_features, whole("seed", self.seed, 0), workers, average)
-            course = self._started(course._replace(mark=material.mark), material)
-        else:
-            self._check_resumable(course, data.n_features, workers)
-            course = resumed(course, material.mark, average)
-        course = self._take_steps(data, material, course, course.done + steps)
-        self._course = course
-        return self._linear_model(course, data)
+        begun = self._begun(course, material, data.n_features)
+        self._course = self._take_steps(data, material, begun, begun.done + steps)
+        return self._linear_model(self._course, data)
+
+    def _begun(self, course: Course | None, material: Material, n_features: int) -> Course:
+        """A new course, or the one to go on with."""
+        average = share("average", self.average) > 0.0
+        workers = whole("n_jobs", self.n_jobs, 1, " (the model depends on it, so it cannot be 'all')")
+        if course is not None:
+            self._check_resumable(course, n_features, workers)
+            return resumed(course, material.mark, average)
+        course = new_course(n_features, whole("seed", self.seed, 0), workers, average)
+        return self._started(course._replace(mark=material.mark), material)
 
     def _take_steps(self, data: RankingData, material: Material, course: Course, to: int) -> Course:
         stages = self._stages(data, course, to)
-        for stop in stops(course.done, to, self.callback_at) if self.callback is not None else [to]:
+        return self._reported(data, material, stages, course, to).course
+
+    def _reported(
+        self, data: RankingData, material: Material, stages: list[list[Stage]], course: Course, to: int
+    ) -> Reported:
+        """Steps up to `to`, with the callback called where it wants to be."""
+        wanted = [] if self.callback is None else stops(course.done, to, self.callback_at)
+        for stop in wanted:
             course = advance(material, stages, course, stop)
-            if self.callback is not None and self.callback(stop, self._linear_model(course, data)):
-                break
-        return course
+            if self.callback(stop, self._linear_model(course, data)):
+                return Reported(course, True)
+        return Reported(advance(material, stages, course, to), False)
 
     def _check_resumable(self, course: Course, n_features: int, workers: int) -> None:
         """Refuse to go on with other features or another number of workers."""
