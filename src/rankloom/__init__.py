@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.spd import SPD
+    from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
@@ -67,6 +69,7 @@ _HOMES = {
     "Generated": "rankloom.data.generate",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
@@ -80,6 +83,9 @@ _HOMES = {
     "Run": "rankloom.data.trec",
     "SPD": "rankloom.rankers.spd",
     "StoreError": "rankloom.errors",
+    "Sweep": "rankloom.rankers.sweep",
+    "SweepPoint": "rankloom.rankers.sweep",
+    "alpha_sweep": "rankloom.rankers.sweep",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
     "evaluate": "rankloom.measures.evaluate",
@@ -119,6 +125,7 @@ _HOMES = {
 
 __all__ = [
     "CRR",
+    "SPD",
     "ClickLog",
     "Comparison",
     "Difference",
@@ -130,6 +137,7 @@ __all__ = [
     "Generated",
     "InputError",
     "Inspection",
+    "Landmarks",
     "LinearModel",
     "Measure",
     "MissingPackageError",
@@ -141,8 +149,10 @@ __all__ = [
     "RankloomWarning",
     "ReliabilityCurve",
     "Run",
-    "SPD",
     "StoreError",
+    "Sweep",
+    "SweepPoint",
+    "alpha_sweep",
     "compare",
     "compare_values",
     "evaluate",
