@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +32,16 @@ _START = 30 + len(MANIFEST)  # a zip's first header, and the first name
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 # What zipfile raises at damaged files; a fuzzing test looks for others.
-_BROKEN = (zipfile.BadZipFile, ValueError, RuntimeError, EOFError, OSError, LookupError, OverflowError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    struct.error,
+    ValueError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    LookupError,
+    OverflowError,
+)
 
 
 class Content(NamedTuple):
@@ -150,7 +160,7 @@ def _manifest(path: Any, text: bytes) -> dict[str, Any]:
             f"the model {path} was written by {head.get('written_by', 'a newer rankloom')} in format version "
             f"{version}, and this rankloom reads up to version {VERSION}; upgrade rankloom"
         )
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise damaged(path, f"version must be {VERSION}, got {version!r}")
     for name, kind in (("kind", str), ("facts", dict), ("arrays", dict)):
         if not isinstance(head.get(name), kind):

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rankloom.data.columns import frozen, number_column
+from rankloom.data.columns import as_column, frozen, number_column
 from rankloom.data.row_texts import names_of
 from rankloom.errors import InputError
 from rankloom.models.explanation import Explanation, check_top, contributions, strongest
@@ -58,7 +58,8 @@ class LinearModel:
         feature_names: Any = None,
         about: Any = None,
     ) -> None:
-        own = number_column(weights, "weights", len(weights))
+        column = as_column(weights, "weights")
+        own = number_column(column, "weights", len(column))
         held = {
             "weights": frozen(own.copy()),
             "bias": _finite(bias, "bias"),
@@ -193,7 +194,7 @@ class LinearModel:
 
     def __repr__(self) -> str:
         nonzero = int(np.count_nonzero(self.weights))
-        parts = [f"{self.n_features:,} features"]
+        parts = [f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}"]
         if nonzero < self.n_features:
             parts[0] += f" ({nonzero:,} not 0)"
         parts.append(f"bias {self.bias:g}")

@@ -105,12 +105,11 @@ def _score_block(
 
 def _refuse_undefined(rows: Rows, scores: NDArray[np.float64]) -> None:
     """A linear model has no answer to a missing value, which data may have where it was allowed."""
-    if all_finite(scores) or not np.isnan(scores).any():
+    if all_finite(scores):
         return
-    row = int(np.isnan(scores).argmax())
-    if np.isnan(rows.features.rows(row, row + 1).values).any():
+    row = int((~np.isfinite(scores)).argmax())
+    if not all_finite(rows.features.rows(row, row + 1).values):
         told = f"a linear model cannot score missing values (NaN), and {rows.place(row)} has one"
         raise InputError(f"{told}; fill them in")
-    raise InputError(
-        f"the score of {rows.place(row)} is no number: values and weights are too large together"
-    )
+    told = f"the score of {rows.place(row)} is beyond all numbers"
+    raise InputError(f"{told}: its values and the weights are too large together; scale the features")
