@@ -82,6 +82,13 @@ def _in_known_words(X: Any, error: InputError) -> InputError:
         return InputError(f"Complex data not supported: {error}")
     if isinstance(error.__cause__, TypeError):
         return InputTypeError(f"{error}; the argument must be a string or a real number")
-    if getattr(X, "ndim", 2) == 1:
+    if _is_flat(X):
         return InputError(f"{error}. Reshape your data: X.reshape(-1, 1) is one feature, (1, -1) one row")
     return error
+
+
+def _is_flat(X: Any) -> bool:
+    """True for one row (or one column) given as numbers one after the other."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and not hasattr(X[0], "__len__")
+    return getattr(X, "ndim", 2) == 1
