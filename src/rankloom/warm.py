@@ -92,6 +92,8 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_score, dense)
     yield partial(_score, sparse)
     yield partial(_join, dense)
+    yield partial(_learn, dense)
+    yield partial(_learn, sparse)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -121,6 +123,15 @@ def _score(data: RankingData) -> None:
     from rankloom.models.linear import LinearModel
 
     LinearModel(np.ones(data.n_features)).predict(data)
+
+
+def _learn(data: RankingData) -> None:
+    """By stochastic descent, from pairs and from rows: the same kernels for all losses and learners."""
+    from rankloom.rankers.crr import CRR
+    from rankloom.rankers.spd import SPD
+
+    for ranker in (SPD(steps=10), CRR(steps=10)):
+        ranker.fit(data)
 
 
 def _measure(data: RankingData) -> None:
