@@ -3,8 +3,8 @@
     squared     min over a, b of mean of (y - (a s + b))^2                       closed form
     logistic    min over a, b of mean cross entropy of t and 1 / (1 + e^-(a s + b))   Newton (Platt 1999)
 
-Rows may have weights. The logistic fit has the weight of one row more at a = 1, b = 0 (as the scores are):
-where scores part the labels without an error, a would grow for ever.
+Rows may have weights. The logistic fit is drawn, ever so slightly, towards a = 1 and b = 0: where scores part
+the labels without an error, a would grow for ever.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rankloom.models.linear import logistic
 
 _MOST_STEPS = 100
 _CLOSE = 1e-12
+_PULL = 0.01
 
 
 def least_squares(
@@ -35,7 +36,7 @@ def cross_entropy(
 ) -> tuple[float, float]:
     """(a, b) of the logistic fit. Where scores do not rise with the targets, a stays 1."""
     share = _shares(scores, weights)
-    prior = 1.0 / len(scores)
+    prior = _PULL / len(scores)
     scale = float(np.sqrt(share @ (scores - share @ scores) ** 2)) or 1.0
     design = np.stack((scores / scale, np.ones_like(scores)))
     start = np.array([scale, 0.0])
