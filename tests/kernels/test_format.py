@@ -32,6 +32,7 @@ BY_HAND = [
     (1.1754943508222875e-38, "1.1754944e-38"),  # the least normal number
     (1.401298464324817e-45, "1e-45"),  # the least of all
     (3.4028234663852886e38, "3.4028235e38"),  # the largest
+    (7.038530691851209e-26, "7.0385307e-26"),  # 7.038531e-26, read as float64, is rounded to its neighbour
     (float("nan"), "nan"),
     (float("inf"), "inf"),
     (float("-inf"), "-inf"),

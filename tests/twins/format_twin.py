@@ -19,6 +19,8 @@ def shortest_text(value: np.float32) -> str:
     mantissa, _, exponent = np.format_float_scientific(abs(value), unique=True, trim="-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits, power = whole + fraction, int(exponent)
+    if np.float32(f"{mantissa}e{exponent}") != abs(value):  # rounded twice, by way of float64: one more digit
+        digits = f"{abs(value):.{len(digits)}e}".partition("e")[0].replace(".", "")
     if not -4 <= power < 16:
         point = f".{digits[1:]}" if digits[1:] else ""
         return f"{sign}{digits[0]}{point}e{power}"

@@ -41,6 +41,9 @@ _MINUS, _POINT, _ZERO, _E = 45, 46, 48, 101
 _N, _A, _I, _F = 110, 97, 105, 102
 _TENS = (_ZERO + np.arange(100) // 10).astype(np.uint8)
 _ONES = (_ZERO + np.arange(100) % 10).astype(np.uint8)
+# The one float32 whose shortest text, 7.038531e-26, becomes its neighbour where a reader goes by way of
+# float64, as NumPy and most others do: it gets a digit more. All others were tried.
+_ROUNDED_TWICE = np.uint32(0x15AE43FD)
 _SCALES = 10.0 ** np.arange(MAX_DECIMALS + 1)
 
 
@@ -243,7 +246,10 @@ def _put_float32(out: Any, at: Any, value: Any, bits: Any, decimals: Any, tables
                 out[first] = _ZERO
                 return first + 1
             return _put_decimal(out, at, scaled, -decimals, -MAX_DECIMALS)
-    digits, exponent = _shortest(bits & np.uint32(0x7FFFFFFF), tables[0], tables[1], tables[2])
+    plain = bits & np.uint32(0x7FFFFFFF)
+    if plain == _ROUNDED_TWICE:
+        return _put_decimal(out, at, np.uint64(70385307), -33, -4)
+    digits, exponent = _shortest(plain, tables[0], tables[1], tables[2])
     return _put_decimal(out, at, digits, exponent, -4)
 
 
