@@ -151,6 +151,59 @@ def test_what_cannot_be_trained(complain: Any, files: Any, line: str, told: str)
     assert not Path("m.rank").exists()
 
 
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz", "-"])
+def test_a_stream_is_learned_from_as_python_does(run: Any, run_json: Any, files: Any, name: str) -> None:
+    """The rows go through the buffer once; only the validation data are there to be measured."""
+    if name.endswith(".gz"):
+        run(f"convert train.txt {name}")
+    stdin = Path("train.txt").read_bytes() if name == "-" else None
+    line = f"train spd --stream {name} --valid vali.txt --model m.rank --set buffer=200"
+    found = run_json(f"{line} --steps-per-row 3 --seed 2", stdin=stdin)
+    ranker = rl.SPD(sampler="stream", buffer=200, seed=2)
+    ranker.fit_stream("train.txt", steps_per_row=3, index_base=1)
+    assert rl.load("m.rank").weights.tolist() == ranker.model_.weights.tolist()
+    assert set(found["measures"]) == {"valid"}
+    assert found["data"] == {"rows": files.n_rows, "features": files.n_features}
+    assert found["reading"] == {"index_base": 1}
+    assert found["parameters"]["steps_per_row"] == 3.0
+    assert "steps" not in found["parameters"]
+    run(f"train spd --stream {name} --model m.rank --force --set buffer=200", stdin=stdin)
+    assert rl.load("m.rank").about["measures"] == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("train crr --stream train.txt --model m.rank", "crr must see all rows before it learns"),
+        ("train spd train.txt --model m.rank --steps-per-row 2", "--steps-per-row is for --stream"),
+        (
+            "train spd --stream train.txt --model m.rank --set steps=9",
+            "--set steps has no meaning with --stream",
+        ),
+        (
+            "train spd --stream train.txt --model m.rank --set sampler=pairs",
+            'fit_stream needs sampler="stream"',
+        ),
+        ("train spd --stream train.txt --model m.rank --index-base auto", "--index-base must be 0 or 1"),
+        (
+            "train spd --stream train.txt --model m.rank --layout dense",
+            "--layout has no meaning with --stream",
+        ),
+        ("train spd --stream train.txt --model m.rank --doc-id x", "--doc-id has no meaning with --stream"),
+        ("train spd --stream train.csv --model m.rank", "--stream is for text, and train.csv is none"),
+        ("train spd --stream zero.txt --model m.rank", "zero.txt:1:9: the index 0 is below index_base=1"),
+        ("train spd --stream empty.txt --model m.rank", "nothing to learn a ranking from"),
+        ("train spd --stream none.txt --model m.rank", "none.txt: no such file"),
+    ],
+)
+def test_what_cannot_be_streamed(complain: Any, files: Any, line: str, told: str) -> None:
+    Path("train.csv").write_text("qid,label,f\n1,1,2\n")
+    Path("zero.txt").write_text("1 qid:1 0:1\n")
+    Path("empty.txt").write_text("")
+    assert told in complain(line)
+    assert not Path("m.rank").exists()
+
+
 def test_force_replaces_a_model(run: Any, files: Any) -> None:
     run(f"train spd train.txt --model m.rank {QUICK}")
     before = Path("m.rank").read_bytes()

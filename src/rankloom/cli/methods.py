@@ -38,7 +38,7 @@ def ranker_class(method: str) -> Any:
     return getattr(importlib.import_module(found.module), found.name)
 
 
-def make_ranker(method: str, settings: Sequence[str], seed: int | None) -> Any:
+def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: bool = False) -> Any:
     """A ranker with these settings (name=value); what is not set is as the ranker has it."""
     ranker = ranker_class(method)
     values = parse_settings(method, settings, parameters(ranker))
@@ -46,7 +46,18 @@ def make_ranker(method: str, settings: Sequence[str], seed: int | None) -> Any:
         if "seed" not in inspect.signature(ranker).parameters:
             raise InputError(f"{method} draws nothing at random, so it has no seed; leave --seed out")
         values["seed"] = seed
-    return ranker(**values)
+    return ranker(**(_for_stream(method, ranker, values) if stream else values))
+
+
+def _for_stream(method: str, ranker: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Settings under which a ranker learns from a stream."""
+    if not hasattr(ranker, "fit_stream"):
+        raise InputError(f"{method} must see all rows before it learns; leave --stream out")
+    if "steps" in values:
+        raise InputError(
+            "--set steps has no meaning with --stream, where steps go with rows: --steps-per-row N"
+        )
+    return {"sampler": "stream", **values}
 
 
 def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:

@@ -36,6 +36,12 @@ _LEARNING = [
     click.option(
         "--seed", type=click.IntRange(min=0), help="Of the random numbers (0): same seed, same bits."
     ),
+    click.option("--stream", is_flag=True, help="Learn from text as it comes, without keeping it (spd)."),
+    click.option(
+        "--steps-per-row",
+        type=click.FloatRange(min=0, min_open=True),
+        help="With --stream: how many steps for each row (1).",
+    ),
     click.option("--force", is_flag=True, help="Overwrite OUT if it is there."),
 ]
 
@@ -57,6 +63,8 @@ def command(
     valid: str | None,
     settings: tuple[str, ...],
     seed: int | None,
+    stream: bool,
+    steps_per_row: float | None,
     force: bool,
     measures: tuple[str, ...],
     as_json: bool,
@@ -65,7 +73,8 @@ def command(
     """Learn a ranker from data, measure it, and write the model to a file.
 
     METHOD is spd (stochastic pairwise descent) or crr (combined regression and ranking). TRAIN is any data
-    with labels: text, Parquet, CSV, a store, or - for text on standard input.
+    with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
+    from while it is read, once, in memory that does not grow with it.
 
     The model file holds the parameters, a fingerprint of the data, versions and the measures. OUT appears
     whole or not at all.
@@ -75,26 +84,35 @@ def command(
       rankloom train spd train.txt --model model.rank
       rankloom train spd train.txt --valid vali.txt --model model.rank --set lam=1e-5 --set steps=1e6
       rankloom train crr train.store --model model.rank --set alpha=0.5 --seed 7 -m ndcg@10,mse
+      zcat huge.txt.gz | rankloom train spd --stream - --model model.rank
     """
     _check_output(train, valid, target, force)
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
     _check_measures(names)
-    ranker = make_ranker(method, settings, seed)
+    if steps_per_row is not None and not stream:
+        raise InputError("--steps-per-row is for --stream; without it, say how many with --set steps=N")
+    ranker = make_ranker(method, settings, seed, stream)
     clock = Clock()
     with telling_of_compiling():
-        with clock("read"):
-            data, held_out, alike = read_both(train, valid, reading)
-        with clock("train"):
-            ranker.fit(data)
+        learn = stream_through if stream else learn_from
+        sets, alike = learn(ranker, (train, valid), {**reading, "steps_per_row": steps_per_row}, clock)
         with clock("measure"):
-            model = described(ranker.model_, data, held_out, names, reading["threads"])
+            model = described(ranker.model_, sets, names, reading["threads"])
     model = model.with_about(reading=alike)
+    if stream:
+        model = _with_steps_per_row(model, steps_per_row)
     model.save(target)
     about = {"model": target, **model.about, "seconds": clock.seconds}
     if as_json:
         print_json(about)
-        return
-    show(about, data)
+    else:
+        show(about)
+
+
+def _with_steps_per_row(model: Any, steps_per_row: float | None) -> Any:
+    """In a stream, steps go with rows."""
+    parameters = {name: value for name, value in model.about["parameters"].items() if name != "steps"}
+    return model.with_about(parameters={**parameters, "steps_per_row": steps_per_row or 1.0})
 
 
 class Clock:
@@ -129,43 +147,97 @@ def _check_measures(names: tuple[str, ...]) -> None:
         Measure.parse(name)
 
 
-def read_both(
-    train: str, valid: str | None, reading: dict[str, Any]
-) -> tuple[RankingData, RankingData | None, dict[str, Any]]:
-    """Data to learn from, data to measure on with the same features, and how text is to be read for those."""
-    from rankloom.cli.reading import read, read_noting_base
+Sets = dict[str, "RankingData"]
+Alike = dict[str, Any]
+
+
+def learn_from(
+    ranker: Any, sources: tuple[str, str | None], reading: dict[str, Any], clock: Clock
+) -> tuple[Sets, Alike]:
+    """Read and fit; the data to measure on by name, and how text like them is to be read."""
+    from rankloom.cli.reading import read_noting_base
+
+    train, valid = sources
+    reading = {name: value for name, value in reading.items() if name != "steps_per_row"}
+    with clock("read"):
+        data, alike = read_noting_base(train, reading)
+        held_out = _held_out(valid, reading, data.n_features, alike)
+    with clock("train"):
+        ranker.fit(data)
+    return {"train": data, **held_out}, alike
+
+
+def stream_through(
+    ranker: Any, sources: tuple[str, str | None], reading: dict[str, Any], clock: Clock
+) -> tuple[Sets, Alike]:
+    """Learn while reading. Nobody can look ahead, so text counts from 1 unless told otherwise."""
+    from rankloom.cli.options import reader_arguments
+    from rankloom.cli.progress import progress
+
+    train, valid = sources
+    given = {"index_base": 1, "steps_per_row": 1.0, **reader_arguments(reading)}
+    _check_stream(train, given)
+    names = ("steps_per_row", "n_features", "index_base")
+    asked = {name: given[name] for name in names if name in given}
+    with clock("train"), progress("learning") as tick:
+        ranker.fit_stream(train, **asked, progress=tick)
+    alike = {"index_base": given["index_base"]}
+    with clock("read"):
+        own = {name: value for name, value in reading.items() if name not in names}
+        held_out = _held_out(valid, own, ranker.n_features_in_, alike)
+    return held_out, alike
+
+
+def _check_stream(train: str, given: dict[str, Any]) -> None:
     from rankloom.data.read import source_kind
 
-    data, alike = read_noting_base(train, reading)
+    if source_kind(train) != "text":
+        raise InputError(f"--stream is for text, and {train} is none; leave --stream out")
+    if given["index_base"] == "auto":
+        raise InputError("--index-base must be 0 or 1 with --stream: nobody knows what will come")
+    for name in ("layout", "label", "qid", "doc_id"):
+        if name in given:
+            raise InputError(f"--{name.replace('_', '-')} has no meaning with --stream; leave it out")
+
+
+def _held_out(valid: str | None, reading: dict[str, Any], n_features: int, alike: Alike) -> Sets:
+    """Data to measure on, with the features of the training data."""
+    from rankloom.cli.reading import read
+    from rankloom.data.read import source_kind
+
     if valid is None:
-        return data, None, alike
-    exact = {"n_features": data.n_features, **alike} if source_kind(valid) == "text" else {}
-    return data, read([valid], reading, **exact), alike
+        return {}
+    exact = {"n_features": n_features, **alike} if source_kind(valid) == "text" else {}
+    return {"valid": read([valid], reading, **exact)}
 
 
-def described(
-    model: Any, train: RankingData, valid: RankingData | None, names: tuple[str, ...], threads: int | None
-) -> Any:
+def described(model: Any, sets: Sets, names: tuple[str, ...], threads: int | None) -> Any:
     """The model with the facts that its file is to hold: what it was learned from, and how good it is."""
     from rankloom.cli.scoring import measure_model
 
     measures = {
-        part: measure_model(model, rows, names, threads).to_dict()["measures"]
-        for part, rows in (("train", train), ("valid", valid))
-        if rows is not None
+        part: measure_model(model, rows, names, threads).to_dict()["measures"] for part, rows in sets.items()
     }
-    data = {**model.about["data"], "fingerprint": train.fingerprint()}
+    if "train" not in sets:
+        return model.with_about(measures=measures)
+    data = {**model.about["data"], "fingerprint": sets["train"].fingerprint()}
     return model.with_about(data=data, measures=measures)
 
 
-def show(about: dict[str, Any], data: RankingData) -> None:
+def show(about: dict[str, Any]) -> None:
     """A table of measures, and where the model is."""
-    found = about["measures"]
-    rows = [[name, *(_cell(found[part][name]) for part in found)] for name in found["train"]]
-    print_table(["measure", *found], rows)
-    told = f"{counted(data.n_queries, 'query')}, {counted(data.n_rows, 'row')}"
+    found, data = about["measures"], about["data"]
+    if found:
+        names = next(iter(found.values()))
+        print_table(
+            ["measure", *found], [[name, *(_cell(found[part][name]) for part in found)] for name in names]
+        )
+    counts = [counted(data[many], one) for many, one in _COUNTS.items() if many in data]
     seconds = about["seconds"]["train"]
-    tell(f"wrote {about['model']}: {about['method']} learned from {told} in {seconds:.2f} s")
+    tell(f"wrote {about['model']}: {about['method']} learned from {', '.join(counts)} in {seconds:.2f} s")
+
+
+_COUNTS = {"queries": "query", "rows": "row"}
 
 
 def _cell(value: float | None) -> float:

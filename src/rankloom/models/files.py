@@ -105,6 +105,8 @@ def read_model(path: str | os.PathLike[str]) -> Content:
         if not start.startswith(_ZIP) or not start.endswith(MANIFEST.encode()):
             raise ModelError(f"{path} is no model: it does not start as a file that rankloom saved")
         text = start + file.read()
+    if not zipfile.is_zipfile(io.BytesIO(text)):
+        raise damaged(path, "its end is missing")
     try:
         parts = _parts(text)
     except _BROKEN as error:
