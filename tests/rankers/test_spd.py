@@ -57,11 +57,13 @@ def optimum(pairs: np.ndarray, lam: float, loss: str) -> float:
 @pytest.mark.parametrize(
     ("loss", "learner", "rate"),
     [
+        ("hinge", "sgd", "pegasos"),
+        ("hinge", "pegasos", "pegasos"),
+        ("hinge", "combined", "pegasos"),
         ("hinge", "sgd", None),
         ("hinge", "pegasos", None),
         ("hinge", "combined", None),
-        ("hinge", "sgd", "bounded"),
-        ("logistic", "sgd", None),
+        ("logistic", "sgd", "pegasos"),
         ("logistic", "pegasos", None),
         ("squared", "sgd", None),
         ("squared", "pegasos", None),

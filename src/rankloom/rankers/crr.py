@@ -168,7 +168,9 @@ class CRR(Stepper):
         lam = number("lam", self.lam, 0.0)
         name = rate_name(self.rate, "bounded")
         c = rate_constant(self.c, name, 10.0 if name == "inverse" else 0.01)
-        square = 2.0 * (largest_square(data.features) + 1.0) if name == "bounded" else 0.0
+        square = 0.0
+        if name == "bounded":
+            square = 2.0 * (largest_square(data.features, exact=self.loss == "squared") + 1.0)
         rate, n = rate_of(name, c, lam, square), len(course.states)
         limit = np.inf
         if self.loss == "squared":

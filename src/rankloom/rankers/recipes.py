@@ -87,8 +87,7 @@ def check_choice(ranker: Any) -> Choice:
         unused("early", ranker.early, None, 'learner="combined"')
     if learner in ("passive-aggressive", "romma"):
         unused("rate", ranker.rate, None, "a learner with a rate (pegasos, sgd, perceptron or combined)")
-    usual = "constant" if learner == "perceptron" else "bounded" if loss == "squared" else "pegasos"
-    rate = rate_name(ranker.rate, usual)
+    rate = rate_name(ranker.rate, "constant" if learner == "perceptron" else "bounded")
     return Choice(
         loss,
         learner,

@@ -52,9 +52,8 @@ class SPD(Streaming):
         steps: how many steps; with `partial_fit` and warm starts, how many more.
         lam: how much large weights cost.
         C: the largest step of passive-aggressive; None is 0.01.
-        rate: "pegasos" 1 / (lam i), "bounded" 1 / (lam (i + i0)) with i0 so large that no step overshoots,
-            "inverse" c / (c + i), "constant" c. None suits the loss: Pegasos, bounded for squared loss,
-            constant for the perceptron.
+        rate: "bounded" 1 / (lam (i + i0)) with i0 so large that no step overshoots, "pegasos" 1 / (lam i) as
+            in the paper, "inverse" c / (c + i), "constant" c. None is bounded; for the perceptron, constant.
         c: of the inverse and constant rates; None is 10 and 1.
         margin: of the perceptron, which moves where a pair's score is at most that; None is 1.
         early: with "combined", the part of all steps that is passive-aggressive; None is 0.1.
@@ -133,7 +132,9 @@ class SPD(Streaming):
 
     def _stages(self, data: RankingData, course: Course, to: int) -> list[list[Stage]]:
         n = len(course.states)
-        square = 2.0 * largest_square(data.features) if self._choice().rate == "bounded" else 0.0
+        choice, square = self._choice(), 0.0
+        if choice.rate == "bounded":
+            square = 2.0 * largest_square(data.features, exact=choice.loss == "squared")
         return [self._worker_stages(square, course.done, to, worker, n) for worker in range(n)]
 
     def _worker_stages(self, square: float, done: int, to: int, worker: int, n: int) -> list[Stage]:
