@@ -25,9 +25,9 @@ def refresh(page: Path) -> None:
                 run_python(run, folder)
                 continue
             before = "".join(f"$ {command}\n{shown}" for command, shown in commands(run[0]))
+            printed = [(*pair, tidy(run_command(pair[0], folder))) for pair in commands(run[0])]
             after = "".join(
-                f"$ {command}\n{shown if '...' in shown else tidy(run_command(command, folder))}"
-                for command, shown in commands(run[0])
+                f"$ {command}\n{shown if '...' in shown else now}" for command, shown, now in printed
             )
             text = text.replace(f"```console\n{before}```", f"```console\n{after}```")
     page.write_text(text)
