@@ -184,6 +184,32 @@ def test_averaging_quiets_steps_that_do_not_shrink() -> None:
     assert spread(average=True) < 0.5 * spread(average=False)
 
 
+@pytest.mark.parametrize("loss", recipes.LOSSES)
+def test_the_objective_is_the_mean_over_all_pairs(loss: str) -> None:
+    ranker = SPD(loss, "sgd", lam=0.3, steps=500).fit(LETOR)
+    expected = objective(explicit_pairs(LETOR), 0.3, ranker.model_.weights, loss)
+    assert ranker.objective(LETOR) == pytest.approx(expected, rel=1e-6)
+    other = LinearModel(np.zeros(46))
+    assert ranker.objective(LETOR, model=other) == pytest.approx(
+        {"logistic": np.log(2), "squared": 0.5}.get(loss, 1)
+    )
+
+
+def test_the_objective_knows_samplers_and_weights() -> None:
+    """Scores 0, 1, 2, 3 of labels 0, 1, 1, 2; query 2 has the one pair 0 < 1 with scores 0, 5."""
+    X, y, qid = [[0.0], [1.0], [2.0], [3.0], [0.0], [5.0]], [0, 1, 1, 2, 0, 1], [1, 1, 1, 1, 2, 2]
+    model = LinearModel([-1.0])
+    losses = {(1, 0): 2.0, (2, 0): 3.0, (3, 0): 4.0, (3, 1): 3.0, (3, 2): 2.0, (5, 4): 6.0}
+    plain = SPD(lam=2.0).objective(X, y, qid, model=model)
+    assert plain == pytest.approx(1.0 + np.mean(list(losses.values())))
+    balanced = SPD(lam=2.0, sampler="balanced").objective(X, y, qid, model=model)
+    assert balanced == pytest.approx(1.0 + ((2.5 + 4.0 + 2.5) / 3 + 6.0) / 2)
+    weighted = RankingData(X, y, qid, weights=[1, 1, 0, 1, 1, 2], query_weights=[1, 3])
+    assert SPD(lam=2.0).objective(weighted, model=model) == pytest.approx(1.0 + (2 + 4 + 3 + 6 * 6) / 9)
+    with pytest.raises(InputError, match="the data have none"):
+        SPD().objective([[1.0], [2.0]], [1, 1], model=model)
+
+
 REFUSED = [
     ({"loss": "huber"}, "loss must be one of hinge, logistic, squared, got 'huber'"),
     ({"learner": "adam"}, "learner must be one of pegasos"),

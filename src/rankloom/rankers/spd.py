@@ -28,6 +28,7 @@ from rankloom.rankers.descent import (
     mean_one,
     worker_share,
 )
+from rankloom.rankers.objective import pair_objective
 from rankloom.rankers.pairs import refuse_no_pairs
 from rankloom.rankers.recipes import (
     LEARNER_NUMBERS,
@@ -38,6 +39,7 @@ from rankloom.rankers.recipes import (
     rate_of,
 )
 from rankloom.rankers.streaming import Streaming
+from rankloom.rankers.validation import labelled
 
 
 class SPD(Streaming):
@@ -109,6 +111,24 @@ class SPD(Streaming):
         material = material_of(data, row_weights=weights, query_weights=query_weights)
         refuse_no_pairs(material, data)
         return material
+
+    def objective(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        sample_weight: Any = None,
+        *,
+        model: LinearModel | None = None,
+    ) -> float:
+        """What the steps bring down: lam/2 |w|^2 plus the mean loss over all pairs of these data.
+
+        Every pair is looked at. `model` is another model than the one learned: in a callback, the one given.
+        """
+        choice = self._choice()
+        data = labelled(type(self).__name__, X, y, qid, sample_weight)
+        known = self._model() if model is None else model
+        return pair_objective(data, known, choice.loss, choice.lam, self.sampler == "balanced")
 
     def _weights(
         self, data: RankingData, choice: Choice
