@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from house.importtime import chains, cpu_seconds, guilty, imported
+from rankloom.models.linear import LinearModel
 
 # What nobody needs for the usual work: pyarrow and pandas come in where a table is read, scipy.stats where
 # rankers are compared, scikit-learn only in rankers.
@@ -79,3 +80,14 @@ def test_evaluate_costs_little_more_than_importing_numba(small: list[str]) -> No
     """1.0 s is the promise; importing Numba alone is about 0.3 s of it, and it was 0.65 s when measured."""
     floor = cpu_seconds(["-c", "import numba"])
     assert cpu_seconds(small) < 3.0 * floor
+
+
+def test_models_score_without_what_learns(small: list[str], tmp_path: Path) -> None:
+    """A service that predicts does not wait for scikit-learn."""
+    model = str(tmp_path / "model.rank")
+    LinearModel([1.0, 2.0]).save(model)
+    data = small[-2]
+    for command in (["predict", model, data], ["evaluate", model, data]):
+        assert guilty(imported(["-m", "rankloom", *command]), HEAVY) == []
+    program = f"import rankloom as rl; rl.load({model!r}).predict([[1.0, 2.0]])"
+    assert guilty(imported(["-c", program]), [*HEAVY, "narwhals", "click", "rich", "rankloom.rankers"]) == []
