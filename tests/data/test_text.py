@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from rankloom.data import sources
 from rankloom.data.sources import zstd_module
-from rankloom.data.text import read_text
+from rankloom.data.text import read_text, read_text_and_base
 from rankloom.errors import InputError
 from twins import text_twin
 
@@ -316,3 +316,11 @@ def test_an_open_text_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(LETOR)
     with path.open() as file, pytest.raises(InputError, match="open it in binary mode"):
         read_text(file)
+
+
+@pytest.mark.parametrize(("text", "base"), [(b"1 1:1\n0 2:1\n", 1), (b"1 1:1\n0 0:1\n", 0), (b"1\n", 1)])
+def test_the_index_of_the_first_column_can_be_asked_for(text: bytes, base: int) -> None:
+    data, found = read_text_and_base(io.BytesIO(text), layout="sparse")
+    assert found == base
+    assert data == read_text(io.BytesIO(text), layout="sparse")
+    assert read_text_and_base(io.BytesIO(text), index_base=0)[1] == 0

@@ -416,3 +416,19 @@ def test_the_named_row_is_the_callers():
 def test_repr_says_what_there_is():
     found = evaluate([2, 1], [1, 0], measures=["mrr"])
     assert repr(found) == "Evaluation({mrr: 1.0000}, 1 queries, 0 without relevant rows)"
+
+
+def test_evaluations_of_the_same_rows_can_be_joined():
+    """Rankings by scores, values by probabilities: each as if measured alone, in the order asked for."""
+    labels, qid = [1, 0, 1], [1, 1, 2]
+    ranked = evaluate([2.0, 1.0, 5.0], labels, qid=qid, measures=["map", "p@1"])
+    valued = evaluate([0.9, 0.1, 0.8], labels, qid=qid, measures=["mse", "ece"])
+    wanted = [Measure.parse(name) for name in ("mse", "map", "ece", "p@1")]
+    both = ranked.joined(valued, wanted)
+    assert list(both) == ["mse", "map", "ece", "p@1"]
+    assert dict(both) == {**ranked, **valued}
+    assert both.per_query("map").tolist() == ranked.per_query("map").tolist()
+    assert both.points == valued.points
+    assert (both.n_rows, both.n_queries, both.n_empty) == (3, 2, 0)
+    with pytest.raises(InputError, match="must be of the same rows"):
+        ranked.joined(evaluate([1.0], [1]), wanted)
