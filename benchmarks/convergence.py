@@ -11,6 +11,7 @@ the rate is bounded.
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,9 @@ def curves(
             points.append((step, on_train(model.weights), on_test(model.weights)))
 
         at = np.unique(np.round(10.0 ** np.arange(2.0, np.log10(steps) + 0.01, 0.25)).astype(np.int64))
-        rl.SPD(lam=LAM, steps=steps, callback=note, callback_at=at, **options).fit(train)
+        with suppress(rl.InputError):  # ROMMA's weights may grow beyond all numbers
+            rl.SPD(lam=LAM, steps=steps, callback=note, callback_at=at, **options).fit(train)
+        points += [(int(step), np.inf, np.inf) for step in at[len(points) :]]
         found[name] = points
     return found
 

@@ -117,9 +117,7 @@ def as_printed(alpha: float, steps: int) -> Fit:
     """A column of ones in place of the bias, Pegasos' rate, nothing averaged or fitted afterwards."""
 
     def fit(data: rl.RankingData, lam: float) -> rl.LinearModel:
-        wide = rl.RankingData(
-            np.c_[data.X, np.ones(data.n_rows)], data.y, np.repeat(data.qids, data.lengths)
-        )
+        wide = rl.RankingData(np.c_[data.X, np.ones(data.n_rows)], data.y, np.repeat(data.qids, data.lengths))
         options = {"rate": "pegasos", "average": False, "calibrate": False, "bias": False}
         w = rl.CRR(alpha, lam=lam, steps=steps, **options).fit(wide).model_.weights
         return rl.LinearModel(w[:-1], w[-1])
@@ -159,6 +157,10 @@ def methods(steps: int) -> dict[str, tuple[Fit, bool]]:
         "rl.CRR()": (ours(0.5, steps), False),
         "rl.CRR(loss='logistic', alpha=1)": (ours(1.0, steps, loss="logistic"), True),
         "rl.CRR(loss='logistic')": (ours(0.5, steps, loss="logistic"), False),
+        "rl.CRR(loss='logistic', calibrate=True)": (
+            ours(0.5, steps, loss="logistic", calibrate=True),
+            False,
+        ),
     }
 
 

@@ -47,7 +47,8 @@ def pairs_of(data: rl.RankingData) -> NDArray[np.float64]:
 
 def rank_svm(pairs: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
     signs = np.where(np.arange(len(pairs)) % 2, -1.0, 1.0)
-    svm = LinearSVC(loss="hinge", C=1.0 / (lam * len(pairs)), fit_intercept=False, max_iter=20_000, tol=1e-4)
+    options = {"fit_intercept": False, "max_iter": 20_000, "random_state": 0}
+    svm = LinearSVC(loss="hinge", C=1.0 / (lam * len(pairs)), **options)
     return svm.fit(pairs * signs[:, None], signs).coef_[0]
 
 

@@ -124,7 +124,7 @@ def test_separated_scores_do_not_blow_up() -> None:
 
 
 def test_probabilities_are_probabilities() -> None:
-    ranker = CRR(loss="logistic", lam=1e-4, steps=200_000).fit(TOPIC)
+    ranker = CRR(loss="logistic", lam=1e-4, steps=200_000, calibrate=True).fit(TOPIC)
     values, scores = ranker.predict(TOPIC), ranker.decision_function(TOPIC)
     assert np.allclose(values, 1 / (1 + np.exp(-scores)))
     assert values.mean() == pytest.approx(0.1, abs=0.005)
@@ -166,6 +166,18 @@ def test_hinge_values_are_labels(calibrate: bool) -> None:
         y = np.where(X[:, 0] > 0, high, low)
         values = CRR(0.9, "hinge", lam=1e-3, calibrate=calibrate).fit(X, y).predict(X)
         assert np.abs(values - y).max() < 0.25 * (high - low)
+
+
+def test_calibration_is_by_default_for_squared_and_hinge_loss() -> None:
+    y = np.asarray(LETOR.y) > 0
+    binary = RankingData(LETOR.X, y, np.repeat(LETOR.qids, LETOR.lengths))
+    for loss, usual in (("squared", True), ("hinge", True), ("logistic", False)):
+        default, same, other = (
+            CRR(loss=loss, steps=500, calibrate=choice).fit(binary).model_.weights
+            for choice in (None, usual, not usual)
+        )
+        assert np.array_equal(default, same)
+        assert not np.array_equal(default, other)
 
 
 def test_no_bias_is_no_bias() -> None:

@@ -277,6 +277,13 @@ def test_values_too_large_for_numbers_are_an_error() -> None:
         SPD(learner="perceptron", rate="constant", c=1e300).fit(X, [1, 0])
 
 
+def test_romma_may_leave_all_numbers_and_says_so() -> None:
+    with pytest.raises(
+        InputError, match="ROMMA's weights grow without end where labels are noisy; take fewer"
+    ):
+        SPD(learner="romma", steps=10_000_000).fit(make_letor(100, seed=0, noise=3.0).data)
+
+
 def test_numbers_of_choices_are_those_of_the_kernel() -> None:
     assert recipes.LEARNER_NUMBERS == {
         "sgd": kernel.SGD,

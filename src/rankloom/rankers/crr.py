@@ -12,8 +12,8 @@ random pair (Algorithm 1).
     hinge       max(0, 1 - t p)               1                               score; labels are -1 and 1
 
 Pairs of P never have equal labels, so the differences that L(P) asks for are larger than those that can be
-expected of two rows: scores come out too wide, however long one learns. `calibrate` mends that afterwards, by
-the one scale and offset that fit the training labels best; the ranking stays.
+expected of two rows: with squared loss, scores come out too wide, however long one learns. `calibrate` mends
+that afterwards, by the one scale and offset that fit the training labels best; the ranking stays.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class CRR(Stepper):
         sampler: of pairs: "pairs" (each alike) or "balanced" (each query, then each of its labels alike).
         steps: how many steps; with `partial_fit` and warm starts, how many more.
         lam: how much large weights cost; the bias costs nothing.
-        calibrate: after learning, fit the scale and offset of the scores to the labels, exactly.
+        calibrate: after learning, fit the scale and offset of the scores to the training labels, exactly.
+            None does so for squared and hinge loss. Logistic loss needs it less, and with rare labels and many
+            features, where training labels are fitted too well as it is, it would make values too sure.
         bias: learn a bias. Without one, and uncalibrated, scores are 0 where all features are.
         target_range: with logistic loss, the labels that stand for 0 and 1; None is (0, 1) where all labels
             are within, else the smallest and the largest label.
@@ -82,7 +84,7 @@ class CRR(Stepper):
         *,
         steps: int = 100_000,
         lam: float = 1e-4,
-        calibrate: bool = True,
+        calibrate: bool | None = None,
         bias: bool = True,
         target_range: tuple[float, float] | None = None,
         rate: str | None = None,
@@ -204,7 +206,7 @@ class CRR(Stepper):
         weights, bias = mean_weights(course)
         targets, ends = self._targets(data)
         link = "logistic" if self.loss == "logistic" else "identity"
-        if flag("calibrate", self.calibrate):
+        if self.loss != "logistic" if self.calibrate is None else flag("calibrate", self.calibrate):
             plain = LinearModel(weights, bias)
             scores = data.in_query_order(plain.decision_function(data))
             if self.loss == "hinge":

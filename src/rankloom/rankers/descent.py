@@ -192,19 +192,20 @@ def _take(material: Material, stages: Sequence[Stage], state: State, done: int, 
         end = min(to, stage.last, max(_FIRST_LOOK, 2 * done), done + CHUNK)
         take_steps(rows, truth, pairs, stage.recipe, state, done + 1, end - done)
         done = end
-        _refuse_overflow(state, done, stage.limit)
+        _refuse_overflow(state, done, stage)
 
 
-def _refuse_overflow(state: State, step: int, limit: float) -> None:
+def _refuse_overflow(state: State, step: int, stage: Stage) -> None:
     """Squared loss has a largest |w| at its optimum. Far beyond it, no later step would lead back in time."""
-    from rankloom.kernels.spd import SCALE
+    from rankloom.kernels.spd import ROMMA, SCALE
 
     largest = float(np.abs(state.v).max(initial=0.0)) * abs(float(state.scalars[SCALE]))
-    if not largest < min(limit, _LARGEST) or not np.isfinite(state.scalars).all():
-        raise InputError(
-            f"learning diverged: a weight was {largest:.3g} after step {step:,}; take smaller steps "
-            '(rate="bounded", a smaller c, or a larger lam) or scale the features'
-        )
+    if largest < min(stage.limit, _LARGEST) and np.isfinite(state.scalars).all():
+        return
+    do = 'take smaller steps (rate="bounded", a smaller c, or a larger lam) or scale the features'
+    if stage.recipe.learner == ROMMA:
+        do = "ROMMA's weights grow without end where labels are noisy; take fewer steps, or another learner"
+    raise InputError(f"learning diverged: a weight was {largest:.3g} after step {step:,}; {do}")
 
 
 def mean_weights(course: Course) -> tuple[NDArray[np.float64], float]:
