@@ -1,18 +1,18 @@
-"""The RankSVM objective against the number of steps, as Figure 2 of Sculley 2009.
+"""How fast each learner nears the RankSVM objective: `python benchmarks/convergence.py [FOLDER]`.
 
-    python benchmarks/convergence.py [FOLDER] [--steps 100000000] [--svg FILE]
+The figure of Sculley 2009 (Section 6): the objective
 
-With a folder of MQ2008, fold 1 (train and test); without, generated lists of the same shape. Prints the
-objective on train and test at 1e2, 1e3, ... steps, and draws it. lam is 0.001, C is 0.1 or as said.
-`combined` begins with 1,000 passive-aggressive steps; "(paper)" is with Pegasos' own rate, 1 / (lam i), else
-the rate is bounded.
+    lam/2 |w|^2 + mean over pairs of max(0, 1 - <w, a - b>)
+
+on training and on test queries, after 1e2, 1e3, ... steps. FOLDER has train.txt and test.txt (such as
+MQ2008/Fold1); without it, a generated set of the same shape. The optimum is that of a convex solver: L-BFGS
+on the hinge rounded off, less and less. `--figure FILE` draws it (needs matplotlib).
 """
 
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
-from itertools import pairwise
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,123 +21,142 @@ from numpy.typing import NDArray
 
 import rankloom as rl
 
-LAM = 0.001
-COLOURS = ("#1f4e79", "#2e8b57", "#c0392b", "#8e44ad", "#e67e22", "#7f8c8d", "#111111", "#d4ac0d")
+METHODS: dict[str, dict[str, Any]] = {
+    "SGD-SVM": {"learner": "sgd"},
+    "Pegasos": {"learner": "pegasos"},
+    "Passive-Aggressive": {"learner": "passive-aggressive"},
+    "ROMMA": {"learner": "romma"},
+    "combined": {"learner": "combined", "early": 1000},
+}
 
 
 class Objective:
-    """lam/2 |w|^2 + mean hinge loss over all pairs of some data."""
+    """The objective of any weights on one data set, over all its pairs, written out once."""
 
-    def __init__(self, data: rl.RankingData) -> None:
-        rows = [
-            np.argwhere(data.y[start:stop, None] > data.y[None, start:stop]) + start
-            for start, stop in pairwise(data.offsets)
-        ]
-        self.a, self.b = np.concatenate(rows).T
-        self.X = data.X.astype(float)
+    def __init__(self, data: rl.RankingData, lam: float) -> None:
+        self.X, self.lam = np.asarray(data.X, dtype=np.float64), lam
+        self.better, self.worse = _pairs(data)
 
-    def __call__(self, w: NDArray[np.float64]) -> float:
-        scores = self.X @ w
-        return float(LAM / 2 * w @ w + np.maximum(0.0, 1.0 - scores[self.a] + scores[self.b]).mean())
+    def __call__(self, weights: NDArray[np.float64]) -> float:
+        scores = self.X @ weights
+        hinge = np.maximum(0.0, 1.0 - (scores[self.better] - scores[self.worse])).mean()
+        return float(self.lam / 2 * weights @ weights + hinge)
 
+    def smooth(self, weights: NDArray[np.float64], width: float) -> tuple[float, NDArray[np.float64]]:
+        """The objective with the hinge rounded over `width`, and its gradient."""
+        scores = self.X @ weights
+        short = 1.0 - (scores[self.better] - scores[self.worse])
+        inside = np.clip(short / width, 0.0, 1.0)
+        loss = np.where(short >= width, short - width / 2, inside * inside * width / 2)
+        up, down = (np.bincount(rows, inside, len(scores)) for rows in (self.better, self.worse))
+        gradient = self.lam * weights - self.X.T @ (up - down) / len(short)
+        return float(self.lam / 2 * weights @ weights + loss.mean()), gradient
 
-def methods(steps: int) -> dict[str, dict[str, Any]]:
-    paper = {"rate": "pegasos"}
-    early = {"learner": "combined", "C": 0.1, "early": 1e3 / steps}
-    return {
-        "sgd (paper)": {"learner": "sgd", **paper},
-        "pegasos (paper)": {"learner": "pegasos", **paper},
-        "passive-aggressive, C 0.001": {"learner": "passive-aggressive", "C": 0.001},
-        "passive-aggressive": {"learner": "passive-aggressive", "C": 0.1},
-        "romma": {"learner": "romma"},
-        "combined (paper)": {**early, **paper},
-        "pegasos": {"learner": "pegasos"},
-        "combined": early,
-    }
+    def optimum(self) -> float:
+        """The least value, by L-BFGS over narrower and narrower roundings."""
+        from scipy.optimize import minimize
 
-
-def curves(
-    train: rl.RankingData, test: rl.RankingData, steps: int
-) -> dict[str, list[tuple[int, float, float]]]:
-    on_train, on_test = Objective(train), Objective(test)
-    found: dict[str, list[tuple[int, float, float]]] = {}
-    for name, options in methods(steps).items():
-        points: list[tuple[int, float, float]] = []
-
-        def note(step: int, model: Any, points: Any = points) -> None:
-            points.append((step, on_train(model.weights), on_test(model.weights)))
-
-        at = np.unique(np.round(10.0 ** np.arange(2.0, np.log10(steps) + 0.01, 0.25)).astype(np.int64))
-        with suppress(rl.InputError):  # ROMMA's weights may grow beyond all numbers
-            rl.SPD(lam=LAM, steps=steps, callback=note, callback_at=at, **options).fit(train)
-        points += [(int(step), np.inf, np.inf) for step in at[len(points) :]]
-        found[name] = points
-    return found
-
-
-def print_table(found: dict[str, list[tuple[int, float, float]]]) -> None:
-    names = list(found)
-    print("| steps | " + " | ".join(names) + " |\n" + "| --- " * (len(names) + 1) + "|")
-    for place, (step, _, _) in enumerate(found[names[0]]):
-        if np.log10(step) % 1 < 1e-9:
-            cells = [f"{found[name][place][1]:.4f} / {found[name][place][2]:.4f}" for name in names]
-            print(f"| {step:,} | " + " | ".join(cells) + " |")
-
-
-def drawing(found: dict[str, list[tuple[int, float, float]]]) -> str:
-    """Two panels, train and test, as SVG."""
-    width, height, left, top = 360, 260, 50, 30
-    best = min(train for points in found.values() for _, train, _ in points)
-    low, high = np.log10(best * 0.98), np.log10(best * 4.0)
-    last = np.log10(max(step for step, _, _ in next(iter(found.values()))))
-    parts = []
-    for panel, title in enumerate(("train", "test")):
-        x0 = left + panel * (width + 60)
-        parts.append(
-            f'<rect x="{x0}" y="{top}" width="{width}" height="{height}" fill="none" stroke="#999"/>'
-        )
-        parts.append(f'<text x="{x0 + width / 2}" y="{top - 8}" text-anchor="middle">{title}</text>')
-        for exponent in range(2, int(last) + 1):
-            x = x0 + (exponent - 2) / (last - 2) * width
-            parts.append(
-                f'<text x="{x:.0f}" y="{top + height + 16}" text-anchor="middle">1e{exponent}</text>'
+        weights = np.zeros(self.X.shape[1])
+        for width in (1.0, 0.1, 0.01, 0.001, 0.0001):
+            found = minimize(
+                self.smooth, weights, args=(width,), jac=True, method="L-BFGS-B", options={"maxiter": 2000}
             )
-        for value in (0.5, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0):
-            if low < np.log10(value) < high:
-                y = top + (high - np.log10(value)) / (high - low) * height
-                parts.append(f'<text x="{x0 - 6}" y="{y + 4:.0f}" text-anchor="end">{value}</text>')
-        for colour, points in zip(COLOURS, found.values(), strict=False):
-            spots = []
-            for step, *values in points:
-                x = x0 + (np.log10(step) - 2) / (last - 2) * width
-                level = min(max(np.log10(values[panel]), low), high)
-                spots.append(f"{x:.1f},{top + (high - level) / (high - low) * height:.1f}")
-            line = " ".join(spots)
-            parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-    for place, (colour, name) in enumerate(zip(COLOURS, found, strict=False)):
-        x, y = left + (place % 4) * 205, top + height + 40 + 18 * (place // 4)
-        parts.append(f'<text x="{x}" y="{y}" fill="{colour}">{name}</text>')
-    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 850 360" font-family="sans-serif" '
-    head += 'font-size="12">'
-    return "\n".join([head, '<rect width="850" height="360" fill="#fff"/>', *parts, "</svg>"]) + "\n"
+            weights = found.x
+        return self(weights)
+
+
+def _pairs(data: rl.RankingData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    better, worse = [], []
+    for first, last in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        y = data.y[first:last]
+        a, b = np.nonzero(y[:, None] > y[None, :])
+        better.append(a + first)
+        worse.append(b + first)
+    return np.concatenate(better), np.concatenate(worse)
+
+
+def sets(folder: Path | None) -> tuple[rl.RankingData, rl.RankingData]:
+    """Training and test data."""
+    if folder is None:
+        return tuple(rl.split(rl.make_letor(784, seed=1).data, [0.75, 0.25], seed=1))
+    return rl.read(next(folder.glob("train*"))), rl.read(next(folder.glob("test*")))
+
+
+def curve(
+    method: dict[str, Any], train: Objective, test: Objective, data: rl.RankingData, most: int, lam: float
+) -> Any:
+    """(steps, training objective, test objective, CPU seconds) as the learner goes on."""
+    points: list[tuple[int, float, float]] = []
+    stops = [10**power for power in range(2, 10) if 10**power <= most]
+    settings = dict(method)
+    if settings["learner"] == "combined":
+        settings["early"] = settings["early"] / most
+    ranker = rl.SPD(
+        steps=most,
+        lam=lam,
+        callback=lambda step, model: points.append((step, train(model.weights), test(model.weights))),
+        callback_at=stops,
+        seed=1,
+        **settings,
+    )
+    start = time.process_time()
+    try:
+        ranker.fit(data)
+    except rl.InputError as error:
+        print(f"  {error}")
+    return points, time.process_time() - start
+
+
+def draw(curves: dict[str, Any], best: float, target: Path) -> None:
+    """Both panels of the figure."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    for panel, place, title in zip(panels, (1, 2), ("training queries", "test queries"), strict=True):
+        for (name, points), marker in zip(curves.items(), "osv^D", strict=True):
+            panel.plot(
+                [p[0] for p in points], [p[place] for p in points], marker=marker, markersize=4, label=name
+            )
+        panel.set(xscale="log", yscale="log", xlabel="steps", title=title, ylim=(0.8 * best, 40 * best))
+        panel.grid(alpha=0.3)
+    panels[0].axhline(best, color="black", linewidth=0.8, linestyle=":", label="optimum")
+    panels[0].set_ylabel("objective")
+    panels[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(target, dpi=110)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", nargs="?")
-    parser.add_argument("--steps", type=int, default=100_000_000)
-    parser.add_argument("--svg")
-    given = parser.parse_args()
-    if given.folder:
-        fold = rl.read_folds(given.folder)[0]
-        train, test = fold.train, fold.test
-    else:
-        made = rl.make_letor(700).data
-        train, test = made.take(slice(0, 500)), made.take(slice(500, 700))
-    found = curves(train, test, given.steps)
-    print_table(found)
-    if given.svg:
-        Path(given.svg).write_text(drawing(found))
+    """Print the table, and draw the figure if asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--steps", type=int, default=10**7)
+    parser.add_argument("--lam", type=float, default=1e-3)
+    parser.add_argument("--figure", type=Path)
+    options = parser.parse_args()
+    data, held_out = sets(options.folder)
+    train, test = Objective(data, options.lam), Objective(held_out, options.lam)
+    best = train.optimum()
+    print(
+        f"{data!r}\n{len(train.better):,} pairs; lam {options.lam:g}; "
+        f"the optimum is {best:.5f} on training queries\n"
+    )
+    curves = {}
+    for name, method in METHODS.items():
+        curves[name], seconds = curve(method, train, test, data, options.steps, options.lam)
+        print(f"{name} ({seconds:.1f} s of CPU time)")
+        for step, on_train, on_test in curves[name]:
+            print(
+                f"  {step:>12,} steps  training {on_train:10.6g} ({on_train / best:7.4g} x)"
+                f"  test {on_test:10.6g}"
+            )
+    if options.figure:
+        draw(curves, best, options.figure)
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ class CRR(Stepper):
         steps: how many steps; with `partial_fit` and warm starts, how many more.
         lam: how much large weights cost; the bias costs nothing.
         calibrate: after learning, fit the scale and offset of the scores to the training labels, exactly.
-            None does so for squared and hinge loss. Logistic loss needs it less, and with rare labels and many
-            features, where training labels are fitted too well as it is, it would make values too sure.
+            None does so for squared and hinge loss. Logistic loss needs it less, and with rare labels and
+            many features, which fit training labels too well, it would make values too sure.
         bias: learn a bias. Without one, and uncalibrated, scores are 0 where all features are.
         target_range: with logistic loss, the labels that stand for 0 and 1; None is (0, 1) where all labels
             are within, else the smallest and the largest label.
