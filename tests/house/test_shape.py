@@ -104,9 +104,13 @@ def test_the_version_is_one() -> None:
 
 
 def test_every_benchmark_is_run_by_make_bench() -> None:
-    """Those that can be run: a module without a main part is what others are made of."""
+    """But for those on published data, which a user has to get first, and what is not a program of its own."""
     text = (ROOT / "Makefile").read_text()
     programs = [path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text()]
     helpers = {"bigdata.py"}  # called by reading.py where its files are not there yet
-    left_out = [path.name for path in programs if f"$(BENCH)/{path.name}" not in text]
+    left_out = [
+        path.name
+        for path in programs
+        if f"$(BENCH)/{path.name}" not in text and not path.name.startswith("mq2008_")
+    ]
     assert set(left_out) <= helpers, f"make bench does not run {', '.join(left_out)}"
