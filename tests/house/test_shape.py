@@ -104,7 +104,7 @@ def test_the_version_is_one() -> None:
 
 
 def test_every_benchmark_is_run_by_make_bench() -> None:
-    """But for those on published data, which a user has to get first, and what is not a program of its own."""
+    """But for those on published data, which a user has to get first, and what is no program of its own."""
     text = (ROOT / "Makefile").read_text()
     programs = [path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text()]
     helpers = {"bigdata.py"}  # called by reading.py where its files are not there yet
