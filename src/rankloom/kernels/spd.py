@@ -183,10 +183,14 @@ def _span(rows: Rows, row: Any) -> Any:
 def _fetch(rows: Rows, row: Any) -> None:
     """Ask for all values of a row."""
     first, last = _span(rows, row)
-    for place in range(first, last, _16):
-        prefetch(rows.values, place)
+    if first < last:
+        for place in range(first, last, _16):
+            prefetch(rows.values, place)
+            if rows.width == 0:
+                prefetch(rows.columns, place)
+        prefetch(rows.values, last - _1)  # rows do not start where cache lines do
         if rows.width == 0:
-            prefetch(rows.columns, place)
+            prefetch(rows.columns, last - _1)
 
 
 @kernel(inline=True, allocates=False, fast_sums=True)
