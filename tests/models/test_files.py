@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankloom as rl
-from rankloom.models.files import Content, looks_like_model, read_model, write_model
-from rankloom.models.load import KINDS
+from rankloom.models.files import Content, looks_like_model, part, read_model, with_parts, write_model
+from rankloom.models.load import KINDS, model_of
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 facts = st.recursive(
@@ -51,6 +51,28 @@ def test_what_is_saved_is_loaded(tmp_path_factory, model):
     assert again.weights.tobytes() == model.weights.tobytes()
     again.save(path.with_name("b.rank"))
     assert path.with_name("b.rank").read_bytes() == path.read_bytes()
+
+
+@given(models(), models())
+@settings(max_examples=30)
+def test_a_model_may_hold_others(tmp_path_factory, one, other):
+    path = tmp_path_factory.mktemp("models") / "both.rank"
+    own = Content("pair", {"x": 1}, {"own": np.ones(2)})
+    write_model(path, with_parts(own, {"a": one.content(), "b": other.content()}))
+    found = read_model(path)
+    assert found.facts["x"] == 1
+    assert model_of(path, part(path, found, "a")) == one
+    assert model_of(path, part(path, found, "b")) == other
+
+
+NO_KIND = {"kind": 1, "facts": {}, "arrays": []}
+NO_ARRAY = {"kind": "linear", "facts": {}, "arrays": ["w"]}
+
+
+@pytest.mark.parametrize("parts", [{}, {"a": 3}, {"a": NO_KIND}, {"a": NO_ARRAY}])
+def test_a_part_that_is_not_whole_is_damage(parts):
+    with pytest.raises(rl.ModelError, match="'a' that it should hold"):
+        part("m.rank", Content("pair", {"parts": parts}, {}), "a")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 manifest.json    format, version, written_by, kind of model, arrays (type and shape of each), facts
 NAME.npy         one plain array each, little-endian
+A.NAME.npy       an array of the model A that this one holds; its kind and facts stand under "parts"
 
 The manifest comes first, and nothing is compressed: the first bytes of a file say what it is, and what is
 read is never more than the file. Zip keeps a CRC-32 of each part. A file has no date in it: the same model is
@@ -15,6 +16,7 @@ import json
 import os
 import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +52,31 @@ class Content(NamedTuple):
     kind: str
     facts: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+
+
+def with_parts(content: Content, parts: Mapping[str, Content]) -> Content:
+    """A model's content with that of the models it holds, each by a name; `part` takes one out again."""
+    facts, arrays = dict(content.facts), dict(content.arrays)
+    facts["parts"] = {
+        name: {"kind": inner.kind, "facts": inner.facts, "arrays": list(inner.arrays)}
+        for name, inner in parts.items()
+    }
+    for name, inner in parts.items():
+        arrays.update({f"{name}.{array}": values for array, values in inner.arrays.items()})
+    return Content(content.kind, facts, arrays)
+
+
+def part(path: Any, content: Content, name: str) -> Content:
+    """The content of a model that this one holds."""
+    try:
+        head = content.facts["parts"][name]
+        arrays = {array: content.arrays[f"{name}.{array}"] for array in head["arrays"]}
+        kind, facts = head["kind"], head["facts"]
+    except (KeyError, TypeError) as error:
+        raise damaged(path, f"the model {name!r} that it should hold is not whole") from error
+    if not isinstance(kind, str) or not isinstance(facts, dict):
+        raise damaged(path, f"the model {name!r} that it should hold has no kind, or no facts")
+    return Content(kind, facts, arrays)
 
 
 def write_model(path: str | os.PathLike[str], content: Content) -> None:

@@ -153,10 +153,14 @@ class LinearModel:
             for place in places.tolist()
         }
 
+    def content(self) -> Content:
+        """What the model's file holds."""
+        facts = {"bias": self.bias, **self._facts(), "about": self.about}
+        return Content(KIND, facts, {"weights": self.weights})
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; `rankloom.load` reads it."""
-        facts = {"bias": self.bias, **self._facts(), "about": self.about}
-        write_model(path, Content(KIND, facts, {"weights": self.weights}))
+        write_model(path, self.content())
 
     @classmethod
     def from_content(cls, path: Any, content: Content) -> LinearModel:

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from rankloom.errors import ModelError
-from rankloom.models.files import read_model
+from rankloom.models.files import Content, read_model
 
 # kind of model -> module and class, imported when a file asks for it.
 KINDS = {"linear": ("rankloom.models.linear", "LinearModel")}
@@ -18,7 +18,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Nothing in the file is run. A file that is damaged, no model, or from a newer rankloom is a `ModelError`.
     """
-    content = read_model(path)
+    return model_of(path, read_model(path))
+
+
+def model_of(path: Any, content: Content) -> Any:
+    """The model that a content is, of whatever kind; `path` is for messages."""
     if content.kind not in KINDS:
         raise ModelError(
             f"the model {path} is of kind {content.kind!r:.60}, and this rankloom knows {', '.join(KINDS)}; "

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankloom import __version__
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
-from rankloom.models.linear import LinearModel
+from rankloom.models.base import Model
 from rankloom.rankers.validation import labelled, rows_to_score, training_data
 
 DEFAULT_MEASURE = "ndcg@10"
@@ -43,11 +43,11 @@ class Ranker(BaseEstimator):
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
-    model_: LinearModel
+    model_: Model
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    def _fit(self, data: RankingData) -> LinearModel:
+    def _fit(self, data: RankingData) -> Model:
         """Learn from data that has labels, two rows or more, and no missing values."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it learns")
 
@@ -67,7 +67,7 @@ class Ranker(BaseEstimator):
         """What a method that learns was given, checked."""
         return training_data(type(self).__name__, X, y, qid, sample_weight)
 
-    def _keep(self, model: LinearModel, data: RankingData) -> Self:
+    def _keep(self, model: Model, data: RankingData) -> Self:
         """Hold what was learned, with the facts of how."""
         self.model_ = model.with_about(**self._facts(data), **model.about)
         self.n_features_in_ = data.n_features
@@ -99,7 +99,7 @@ class Ranker(BaseEstimator):
         """The score of each row, in the order given: the larger, the further up it is ranked."""
         return self._model().decision_function(self._rows(X))
 
-    def _model(self) -> LinearModel:
+    def _model(self) -> Model:
         check_is_fitted(self, "model_")
         return self.model_
 

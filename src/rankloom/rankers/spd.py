@@ -127,7 +127,7 @@ class SPD(Streaming):
         """
         choice = self._choice()
         data = labelled(type(self).__name__, X, y, qid, sample_weight)
-        known = self._model() if model is None else model
+        known: Any = self._model() if model is None else model
         return pair_objective(data, known, choice.loss, choice.lam, self.sampler == "balanced")
 
     def _weights(

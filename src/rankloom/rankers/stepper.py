@@ -31,6 +31,7 @@ class Reported(NamedTuple):
 class Stepper(Ranker):
     """What SPD and CRR share: steps from where they stand, seeds, workers, warm starts and callbacks."""
 
+    model_: LinearModel
     steps: Any
     seed: Any
     n_jobs: Any
