@@ -8,10 +8,7 @@ and with a target range: low + (high - low) value(x)
 
 from __future__ import annotations
 
-import json
-import math
-import os
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +17,15 @@ from rankloom.data.columns import as_column, frozen, number_column
 from rankloom.data.row_texts import names_of
 from rankloom.errors import InputError
 from rankloom.models.explanation import Explanation, check_top, contributions, strongest
-from rankloom.models.files import Content, damaged, write_model
+from rankloom.models.files import Content, damaged
+from rankloom.models.kept import KeptModel, as_json, finite
 from rankloom.models.scoring import check_fit, linear_scores, rows_of
 
 KIND = "linear"
 LINKS = ("identity", "logistic")
 
 
-class LinearModel:
+class LinearModel(KeptModel):
     """Weights, a bias, and what `predict` makes of a score. Immutable; knows nothing of how it was learned.
 
     Args:
@@ -39,14 +37,12 @@ class LinearModel:
         about: facts to keep with the model, as JSON has them: method, parameters, measures.
     """
 
-    __slots__ = ("_about", "_names", "bias", "link", "target_range", "weights")
+    __slots__ = ("bias", "link", "target_range", "weights")
 
     weights: NDArray[np.float64]
     bias: float
     link: str
     target_range: tuple[float, float] | None
-    _names: tuple[str, ...] | None
-    _about: str
 
     def __init__(
         self,
@@ -60,45 +56,19 @@ class LinearModel:
     ) -> None:
         column = as_column(weights, "weights")
         own = number_column(column, "weights", len(column))
-        held = {
-            "weights": frozen(own.copy()),
-            "bias": _finite(bias, "bias"),
-            "link": _link(link),
-            "target_range": _range(target_range),
-            "_names": names_of(feature_names, len(own)),
-            "_about": _as_json(about),
-        }
-        for name, value in held.items():
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"a LinearModel is immutable: {name} cannot be set; build a new one instead")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a LinearModel is immutable: {name} cannot be deleted")
+        self._hold(
+            weights=frozen(own.copy()),
+            bias=finite(bias, "bias"),
+            link=_link(link),
+            target_range=_range(target_range),
+            _names=names_of(feature_names, len(own)),
+            _about=as_json(about),
+        )
 
     @property
     def n_features(self) -> int:
         """How many features the model has."""
         return len(self.weights)
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """One name per feature, or None."""
-        return self._names
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """The facts kept with the model, as a new copy."""
-        return dict(json.loads(self._about))
-
-    def with_about(self, **facts: Any) -> LinearModel:
-        """The same model with these facts added to, or in place of, those it has."""
-        return self._replaced(about={**self.about, **facts})
-
-    def _replaced(self, **changes: Any) -> LinearModel:
-        own = {"weights": self.weights, "bias": self.bias, **self._facts(), "about": self.about}
-        return LinearModel(**{**own, **changes})
 
     def _facts(self) -> dict[str, Any]:
         return {"link": self.link, "target_range": self.target_range, "feature_names": self.feature_names}
@@ -158,10 +128,6 @@ class LinearModel:
         facts = {"bias": self.bias, **self._facts(), "about": self.about}
         return Content(KIND, facts, {"weights": self.weights})
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, whole or not at all; `rankloom.load` reads it."""
-        write_model(path, self.content())
-
     @classmethod
     def from_content(cls, path: Any, content: Content) -> LinearModel:
         """The model that a file holds."""
@@ -175,26 +141,6 @@ class LinearModel:
             return cls(weights, **content.facts)
         except (InputError, TypeError) as error:
             raise damaged(path, str(error)) from error
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LinearModel):
-            return NotImplemented
-        return (
-            np.array_equal(self.weights, other.weights)
-            and (self.bias, self._about) == (other.bias, other._about)
-            and self._facts() == other._facts()
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> LinearModel:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> LinearModel:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.weights, self.bias, self._facts(), self.about)
 
     def __repr__(self) -> str:
         nonzero = int(np.count_nonzero(self.weights))
@@ -217,22 +163,6 @@ def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
-def _rebuilt(
-    weights: NDArray[np.float64], bias: float, facts: dict[str, Any], about: dict[str, Any]
-) -> LinearModel:
-    return LinearModel(weights, bias, **facts, about=about)
-
-
-def _finite(value: Any, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what} must be a finite number, got {value!r:.60}") from error
-    if isinstance(value, str) or not math.isfinite(number):
-        raise InputError(f"{what} must be a finite number, got {value!r:.60}")
-    return number
-
-
 def _link(value: Any) -> str:
     if value not in LINKS:
         raise InputError(f"link must be one of {', '.join(LINKS)}, got {value!r:.60}")
@@ -244,27 +174,7 @@ def _range(value: Any) -> tuple[float, float] | None:
         return None
     if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise InputError(f"target_range must be two numbers (low, high) or None, got {value!r:.60}")
-    low, high = (_finite(end, "target_range") for end in value)
+    low, high = (finite(end, "target_range") for end in value)
     if not low < high:
         raise InputError(f"target_range must rise from low to high, got {low:g} and {high:g}")
     return low, high
-
-
-def _as_json(about: Any) -> str:
-    """Facts as JSON text: equal facts are equal texts."""
-    given = {} if about is None else about
-    if not isinstance(given, dict):
-        raise InputError(f"about must be a dict of facts, got {type(given).__name__}")
-    try:
-        return json.dumps(given, default=_plain, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"about must hold what JSON can say (texts, numbers, lists, None): {error}"
-        ) from error
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's own."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a model file")
