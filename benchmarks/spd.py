@@ -52,7 +52,7 @@ def floor(rows: Rows, truth: Truth, index: PairIndex, recipe: Recipe, state: Sta
 
 def parts(data: RankingData) -> tuple[Rows, Truth, PairIndex]:
     """Data as the kernel takes it; dense features standardised, so that steps are those of real work."""
-    truth = Truth(as_kernel(data.y, np.float64), np.empty(0), np.empty(0, dtype=np.uint32))
+    truth = Truth(as_kernel(data.y, np.float64), np.empty(0))
     index = build_pair_index(data.y, data.offsets)
     if data.is_sparse:
         offsets = as_kernel(data.row_offsets, np.int64).view(np.uint64)
@@ -73,7 +73,7 @@ def standardised(table: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def recipe(learner: int) -> Recipe:
     """A plain one with the Pegasos rate."""
-    return Recipe(spd.PAIRS, learner, spd.HINGE, spd.SIGN, LAM, 1.0, 1 / LAM, 0.0, 1.0, 0.0, 0.0, 0)
+    return Recipe(spd.PAIRS, learner, spd.HINGE, spd.SIGN, LAM, 1.0, 1 / LAM, 0.0, 1.0, 0.0, 0.0, 0, 0.0)
 
 
 def least(work: Callable[[], Any], runs: int = 5) -> float:
@@ -96,7 +96,7 @@ def scikit_learn(data: RankingData, rows: Rows, index: PairIndex, steps: int) ->
     """SGDClassifier over so many pairs, written out."""
     from sklearn.linear_model import SGDClassifier
 
-    truth = Truth(as_kernel(data.y, np.float64), np.empty(0), np.empty(0, dtype=np.uint32))
+    truth = Truth(as_kernel(data.y, np.float64), np.empty(0))
     state, pairs = new_state(data.n_features, 1), []
     for first in range(1, steps, 8):
         take_steps(rows, truth, index, recipe(spd.PERCEPTRON)._replace(margin=-1e300), state, first, 8)
@@ -150,7 +150,7 @@ def sizes_table(steps: int) -> None:
         y = rng.integers(0, 3, n_rows).astype(np.float64)
         offsets = np.arange(0, n_rows + 1, 20)
         table = rng.random((n_rows, 46), dtype=np.float32)
-        truth = Truth(y, np.empty(0), np.empty(0, dtype=np.uint32))
+        truth = Truth(y, np.empty(0))
         building = least(lambda y=y, offsets=offsets: build_pair_index(y, offsets), 2)
         index, costs = build_pair_index(y, offsets), []
         for values, width in ((table.ravel(), 46), (np.zeros(n_rows, dtype=np.float32), 1)):

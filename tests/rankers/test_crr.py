@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import ElasticNet, LogisticRegression
 
 from rankloom import CRR, InputError, RankingData, alpha_sweep, evaluate, load, make_letor, make_rcv1
 from rankloom.rankers.calibration import cross_entropy, least_squares
@@ -73,6 +73,40 @@ def test_hinge_loss_comes_close_to_its_optimum() -> None:
     z = np.r_[model.weights, model.bias]
     near = z + np.random.default_rng(0).normal(scale=0.02, size=(200, len(z)))
     assert aim.value(z) < 1.001 * min(map(aim.value, near))
+
+
+@pytest.mark.parametrize("l1", [1e-3, 1e-2])
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_l1_is_the_elastic_net(l1: float, alpha: float) -> None:
+    """scikit-learn's, on rows and pairs written out: the same optimum, and the same weights are 0."""
+    aim = Objective(LETOR, alpha, "squared")
+    table, share = aim.table[:, :-1], aim.share / aim.share.mean()
+    net = ElasticNet(l1 + aim.lam, l1_ratio=l1 / (l1 + aim.lam), fit_intercept=False, tol=1e-9)
+    w = net.set_params(max_iter=100_000).fit(table, aim.t, sample_weight=share).coef_
+
+    def value(w: np.ndarray) -> float:
+        return aim.value(np.r_[w, 0.0]) + l1 * float(np.abs(w).sum())
+
+    ranker = CRR(alpha, lam=aim.lam, l1=l1, bias=False, calibrate=False, steps=1_000_000).fit(LETOR)
+    found = ranker.model_.weights
+    assert value(w) * (1 - 1e-5) <= value(found) < 1.01 * value(w)
+    assert 5 < np.count_nonzero(w) < 40
+    assert abs(np.count_nonzero(found) - np.count_nonzero(w)) <= 3
+    assert CRR(alpha, l1=l1, steps=1000).fit(LETOR).model_.named_weights(top=1)  # with a bias, calibrated
+
+
+def test_l1_goes_on_and_has_no_average() -> None:
+    options = {"loss": "logistic", "l1": 1e-3}
+    whole = CRR(steps=4000, **options).fit(LETOR).model_
+    warm = CRR(steps=2000, warm_start=True, **options).fit(LETOR).fit(LETOR).model_
+    assert np.array_equal(whole.weights, warm.weights)
+    assert 0 < np.count_nonzero(whole.weights) < np.count_nonzero(CRR(steps=4000).fit(LETOR).model_.weights)
+    assert (
+        CRR(steps=4000, average=False, **options).fit(LETOR).model_.weights.tolist() == whole.weights.tolist()
+    )
+    default, half, last = (CRR(steps=999, average=part).fit(LETOR).model_.weights for part in (None, 0.5, 0))
+    assert np.array_equal(default, half)
+    assert not np.array_equal(default, last)
 
 
 def test_pairs_make_scores_too_wide_and_calibration_mends_it() -> None:
@@ -217,6 +251,8 @@ REFUSED = [
     ({"loss": "logistic", "target_range": 3}, "target_range must be two numbers (low, high) or None, got 3"),
     ({"loss": "logistic", "target_range": (1, 0)}, "target_range must rise from low to high"),
     ({"c": 1.0}, 'c=1.0 needs rate="inverse" or rate="constant"'),
+    ({"l1": -1}, "l1 must be a number from 0, got -1"),
+    ({"l1": 0.1, "average": True}, "an average of sparse weights is not sparse: average=True needs l1=0"),
     ({"bias": 1.5}, "bias must be True or False"),
     ({"rate": "pegasos", "lam": 1e-9}, "learning diverged"),
 ]

@@ -49,6 +49,11 @@ def gradient_step(w: Any, x: Any, g: float, eta: float, lam: float, project: boo
     return w / (norm * np.sqrt(lam)) if project and norm > 1 / np.sqrt(lam) else w
 
 
+def shrink(w: Any, amount: float) -> Any:
+    """Every weight nearer to 0 by the amount, but not beyond."""
+    return np.where(np.abs(w) <= amount, 0.0, w - np.sign(w) * amount)
+
+
 def passive_aggressive_step(w: Any, x: Any, cap: float) -> Any:
     """PA-I: tau = min(C, hinge / |x|^2)."""
     hinge = max(0.0, 1 - w @ x)

@@ -10,12 +10,15 @@
     ROMMA               w <- c w + d x,  D = |x|^2 |w|^2 - p^2,               where p < 1
                         c = (|x|^2 |w|^2 - p) / D,  d = |w|^2 (1 - p) / D;  w <- x / |x|^2 from w = 0
     Perceptron          w <- w + eta x                                        where p <= margin
+    L1                  w_j = scale sign(v_j) max(0, |v_j| - U),  U <- U + eta l1 / scale in each such
+                        step: dual averaging (Xiao 2010). With the bounded rate, w after step i minimises
+                        <sum of -g x, w> + i l1 |w|_1 + (i + i0) lam/2 |w|^2
 
 What comes is known ahead: pairs are drawn AHEAD steps before they are used, and their values are fetched NEAR
 steps before. Dense and sparse rows go through the same helpers.
 
 The average of w over the last steps is kept as sum of w_i = A v + u, with A the sum of scales and u changed
-only where v is.
+only where v is. It knows nothing of L1, whose averages would not be sparse.
 """
 
 from __future__ import annotations
@@ -30,18 +33,17 @@ from rankloom.kernels.memory import prefetch
 from rankloom.kernels.pair_index import FIRST, LAST, START, STOP, PairIndex
 from rankloom.kernels.random import GOLDEN, mix
 
-PAIRS, BALANCED, WINDOW = range(3)
+PAIRS, BALANCED = range(2)
 SGD, PEGASOS, PASSIVE_AGGRESSIVE, ROMMA, PERCEPTRON = range(5)
 HINGE, LOGISTIC, SQUARED = range(3)
 SIGN, DIFFERENCE = range(2)
 
 # Places in State.scalars.
-SCALE, NORM, BIAS, SCALE_SUM, BIAS_SUM, AVERAGED, UPDATES, DRAWN_TO, MISSED = range(9)
+SCALE, NORM, BIAS, SCALE_SUM, BIAS_SUM, AVERAGED, UPDATES, DRAWN_TO, SHRINK = range(9)
 SCALARS = 9
 
 AHEAD, NEAR, RING = 16, 6, 32
 NOBODY = 2**64 - 1
-TRIES = 10_000  # draws until the window sampler gives a step up
 LEAST_SCALE = 1e-5  # below it, w and the averages would lose digits
 
 _0, _1, _16, _32, _RING_MASK, _LOW = (np.uint64(n) for n in (0, 1, 16, 32, RING - 1, 0xFFFFFFFF))
@@ -59,11 +61,10 @@ class Rows(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """Targets and, for the window sampler, queries. `weights` is empty where all rows weigh the same."""
+    """Targets of rows. `weights` is empty where all weigh the same."""
 
     targets: NDArray[np.float64]
     weights: NDArray[np.float64]
-    query: NDArray[np.uint32]
 
 
 class Recipe(NamedTuple):
@@ -85,6 +86,8 @@ class Recipe(NamedTuple):
     """The bias moves at this times eta; 0 is no bias."""
     average_from: int
     """Steps after this one are averaged, if State.sums has room."""
+    l1: float
+    """How much the absolute values of weights cost; without averages."""
 
 
 class State(NamedTuple):
@@ -144,18 +147,6 @@ def _balanced_pair(index: PairIndex, random: NDArray[np.uint64]) -> Any:
     return np.uint64(index.rows[better]), np.uint64(index.rows[worse])
 
 
-@kernel(allocates=False)
-def _window_pair(truth: Truth, random: NDArray[np.uint64]) -> Any:
-    """Two rows of the window, drawn until they are of one query with different targets: (better, worse)."""
-    count = np.uint64(len(truth.query))
-    for _ in range(TRIES):
-        bits = _bits(random)
-        one, other = _below(bits >> _32, count), _below(bits & _LOW, count)
-        if truth.query[one] == truth.query[other] and truth.targets[one] != truth.targets[other]:
-            return (one, other) if truth.targets[one] > truth.targets[other] else (other, one)
-    return _NOBODY, _NOBODY
-
-
 @kernel(inline=True, allocates=False)
 def _draw(index: PairIndex, truth: Truth, recipe: Recipe, random: NDArray[np.uint64]) -> Any:
     """What the next step is about: (better, worse), or (row, NOBODY) for a step of regression."""
@@ -165,9 +156,7 @@ def _draw(index: PairIndex, truth: Truth, recipe: Recipe, random: NDArray[np.uin
             return _below(bits & _LOW, np.uint64(len(truth.targets))), _NOBODY
     if recipe.sampler == PAIRS:
         return _uniform_pair(index, random)
-    if recipe.sampler == BALANCED:
-        return _balanced_pair(index, random)
-    return _window_pair(truth, random)
+    return _balanced_pair(index, random)
 
 
 @kernel(inline=True, allocates=False)
@@ -210,6 +199,37 @@ def _dot(rows: Rows, row: Any, v: NDArray[np.float64]) -> Any:
     for place in range(first, last):
         total += v[rows.columns[place]] * rows.values[place]
     return total
+
+
+@kernel(inline=True, allocates=False, fast_sums=True)
+def _dense_shrunk_dot(
+    values: NDArray[np.float32], first: Any, width: Any, v: NDArray[np.float64], most: Any
+) -> Any:
+    total = 0.0
+    for j in range(width):
+        total += (v[j] - min(max(v[j], -most), most)) * values[first + j]
+    return total
+
+
+@kernel(allocates=False)
+def _shrunk_dot(rows: Rows, row: Any, v: NDArray[np.float64], most: Any) -> Any:
+    """<v, x> with every v_j nearer to 0 by `most`, but not beyond."""
+    first, last = _span(rows, row)
+    if rows.width > 0:
+        return _dense_shrunk_dot(rows.values, first, last - first, v, most)
+    total = 0.0
+    for place in range(first, last):
+        weight = v[rows.columns[place]]
+        total += (weight - min(max(weight, -most), most)) * rows.values[place]
+    return total
+
+
+@kernel(inline=True, allocates=False)
+def _score(rows: Rows, row: Any, state: State) -> Any:
+    """<w, x> / scale."""
+    if state.scalars[SHRINK] > 0.0:
+        return _shrunk_dot(rows, row, state.v, state.scalars[SHRINK])
+    return _dot(rows, row, state.v)
 
 
 @kernel(inline=True, allocates=False, fast_sums=True)
@@ -287,6 +307,7 @@ def _settle_scale(state: State) -> None:
         state.v[j] *= scale
         norm += state.v[j] * state.v[j]
     state.scalars[SCALE], state.scalars[NORM], state.scalars[SCALE_SUM] = 1.0, norm, 0.0
+    state.scalars[SHRINK] *= scale
 
 
 @kernel(inline=True, allocates=False)
@@ -326,6 +347,8 @@ def _gradient_step(
             scalars[BIAS] += recipe.bias_rate * eta * slope
     if recipe.learner == PEGASOS and recipe.lam * scalars[NORM] * scalars[SCALE] ** 2 > 1.0:
         scalars[SCALE] = np.sqrt(1.0 / (recipe.lam * scalars[NORM]))
+    if recipe.l1 > 0.0:
+        scalars[SHRINK] += eta * recipe.l1 / scalars[SCALE]
 
 
 @kernel(allocates=False)
@@ -377,12 +400,9 @@ def take_steps(
             if ring[slot, side] != _NOBODY:
                 _fetch(rows, ring[slot, side])
         better, worse = ring[step & _RING_MASK, 0], ring[step & _RING_MASK, 1]
-        if better == _NOBODY:
-            scalars[MISSED] += 1.0
-            continue
-        p, weight = _dot(rows, better, state.v), 1.0
+        p, weight = _score(rows, better, state), 1.0
         if worse != _NOBODY:
-            p -= _dot(rows, worse, state.v)
+            p -= _score(rows, worse, state)
         p = p * scalars[SCALE] + (scalars[BIAS] if worse == _NOBODY else 0.0)
         if len(truth.weights) > 0:
             weight = truth.weights[better] * (truth.weights[worse] if worse != _NOBODY else 1.0)
@@ -397,7 +417,7 @@ def take_steps(
 
 
 def new_state(n_features: int, seed: int, average: bool = False) -> State:
-    """A state at w = 0."""
+    """A state at w = 0, with room for the sums of an average if that is wanted."""
     scalars = np.zeros(SCALARS)
     scalars[SCALE] = 1.0
     return State(
@@ -410,6 +430,12 @@ def new_state(n_features: int, seed: int, average: bool = False) -> State:
     )
 
 
+def shrunk(state: State) -> NDArray[np.float64]:
+    """v, or with L1 what is left of it."""
+    most = state.scalars[SHRINK]
+    return state.v - np.clip(state.v, -most, most) if most > 0.0 else state.v
+
+
 def weights_of(state: State) -> tuple[NDArray[np.float64], float]:
     """The weights and the bias: the average over the steps averaged, if there are any, else the last."""
     count = state.scalars[AVERAGED]
@@ -417,4 +443,4 @@ def weights_of(state: State) -> tuple[NDArray[np.float64], float]:
         return (state.scalars[SCALE_SUM] * state.v + state.sums) / count, float(
             state.scalars[BIAS_SUM] / count
         )
-    return state.v * state.scalars[SCALE], float(state.scalars[BIAS])
+    return shrunk(state) * state.scalars[SCALE], float(state.scalars[BIAS])

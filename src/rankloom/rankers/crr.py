@@ -1,6 +1,6 @@
 """Combined regression and ranking (Sculley 2010): right values and a right ranking from one linear model.
 
-    minimise  alpha L(D) + (1 - alpha) L(P) + lam/2 |w|^2                              (equation 3)
+    minimise  alpha L(D) + (1 - alpha) L(P) + lam/2 |w|^2 (+ l1 |w|_1)                 (equation 3)
 
 L(D) is the mean loss of rows (their label, their score), L(P) that of pairs of P (t of the difference of
 their labels, the difference of their scores). Each step is on a random row with the chance alpha, else on a
@@ -58,6 +58,7 @@ class CRR(Stepper):
         sampler: of pairs: "pairs" (each alike) or "balanced" (each query, then each of its labels alike).
         steps: how many steps; with `partial_fit` and warm starts, how many more.
         lam: how much large weights cost; the bias costs nothing.
+        l1: how much the absolute values of weights cost, which makes weights of little use exactly 0.
         calibrate: after learning, fit the scale and offset of the scores to the training labels, exactly.
             None does so for squared and hinge loss. Logistic loss needs it less, and with rare labels and
             many features, which fit training labels too well, it would make values too sure.
@@ -67,7 +68,8 @@ class CRR(Stepper):
         rate: "bounded" 1 / (lam (i + i0)) with i0 so large that no step overshoots (None is that),
             "pegasos" 1 / (lam i) as in the paper, "inverse" c / (c + i), "constant" c.
         c: of the inverse and constant rates; None is 10 and 0.01.
-        average: the last part of the steps, 0 to 1, over which the weights are averaged; True is 0.5.
+        average: the last part of the steps, 0 to 1, over which the weights are averaged; True is 0.5. None is
+            0.5 as well, but 0 with l1: an average of sparse weights is not sparse.
         n_jobs: workers, which share the steps; their weights are averaged. The model depends on it.
         warm_start: `fit` goes on from where it stands.
         callback: called with (step, model); learning stops where it returns something true.
@@ -84,12 +86,13 @@ class CRR(Stepper):
         *,
         steps: int = 100_000,
         lam: float = 1e-4,
+        l1: float = 0.0,
         calibrate: bool | None = None,
         bias: bool = True,
         target_range: tuple[float, float] | None = None,
         rate: str | None = None,
         c: float | None = None,
-        average: bool | float = True,
+        average: bool | float | None = None,
         n_jobs: int = 1,
         warm_start: bool = False,
         callback: Callable[[int, LinearModel], Any] | None = None,
@@ -98,7 +101,7 @@ class CRR(Stepper):
         seed: int = 0,
     ) -> None:
         self.alpha, self.loss, self.sampler = alpha, loss, sampler
-        self.steps, self.lam, self.calibrate, self.bias = steps, lam, calibrate, bias
+        self.steps, self.lam, self.l1, self.calibrate, self.bias = steps, lam, l1, calibrate, bias
         self.target_range, self.rate, self.c = target_range, rate, c
         self.average, self.n_jobs = average, n_jobs
         self.warm_start, self.callback, self.callback_at = warm_start, callback, callback_at
@@ -122,6 +125,21 @@ class CRR(Stepper):
 
     def _alpha(self) -> float:
         return number("alpha", self.alpha, 0.0, 1.0, open_low=False)
+
+    def _l1_cost(self) -> float:
+        return number("l1", self.l1, 0.0, open_low=False)
+
+    def _averaged(self) -> float:
+        l1 = self._l1_cost() > 0.0
+        if self.average is None:
+            return 0.0 if l1 else 0.5
+        part = share("average", self.average)
+        if l1 and part > 0.0:
+            raise InputError(
+                f"an average of sparse weights is not sparse: average={self.average!r:.60} needs l1=0; leave "
+                "average out, or l1"
+            )
+        return part
 
     def _targets(self, data: RankingData) -> tuple[NDArray[np.float64], tuple[float, float] | None]:
         """What the steps aim at, and the labels that 0 and 1 of it stand for, if others do."""
@@ -197,7 +215,8 @@ class CRR(Stepper):
             margin=0.0,
             alpha=self._alpha(),
             bias_rate=1.0 if flag("bias", self.bias) else 0.0,
-            average_from=last - round(share("average", self.average) * (last - first)),
+            average_from=last - round(self._averaged() * (last - first)),
+            l1=self._l1_cost(),
         )
         return [Stage(last, recipe, limit)]
 

@@ -71,7 +71,7 @@ def material_of(
     y = labels_of(data) if targets is None else targets
     index = build_pair_index(y, data.offsets, query_weights)
     weights = np.empty(0) if row_weights is None else row_weights
-    truth = Truth(as_kernel(y, np.float64), as_kernel(weights, np.float64), np.empty(0, dtype=np.uint32))
+    truth = Truth(as_kernel(y, np.float64), as_kernel(weights, np.float64))
     return Material(kernel_rows(data.features), truth, index, _mark_of(y, data.offsets))
 
 
@@ -197,9 +197,9 @@ def _take(material: Material, stages: Sequence[Stage], state: State, done: int, 
 
 def _refuse_overflow(state: State, step: int, stage: Stage) -> None:
     """Squared loss has a largest |w| at its optimum. Far beyond it, no later step would lead back in time."""
-    from rankloom.kernels.spd import ROMMA, SCALE
+    from rankloom.kernels.spd import ROMMA, SCALE, shrunk
 
-    largest = float(np.abs(state.v).max(initial=0.0)) * abs(float(state.scalars[SCALE]))
+    largest = float(np.abs(shrunk(state)).max(initial=0.0)) * abs(float(state.scalars[SCALE]))
     if largest < min(stage.limit, _LARGEST) and np.isfinite(state.scalars).all():
         return
     do = 'take smaller steps (rate="bounded", a smaller c, or a larger lam) or scale the features'

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.linear import LinearModel
-from rankloom.rankers.checks import one_of, share
+from rankloom.rankers.checks import one_of
 from rankloom.rankers.descent import (
     Course,
     Material,
@@ -176,7 +176,8 @@ class SPD(Streaming):
             margin=choice.margin,
             alpha=0.0,
             bias_rate=0.0,
-            average_from=last - round(share("average", self.average) * (last - first)),
+            average_from=last - round(self._averaged() * (last - first)),
+            l1=0.0,
         )
         if choice.learner != "combined" or done > 0:
             return [Stage(last, recipe, limit)]

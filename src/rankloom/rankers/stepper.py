@@ -52,6 +52,10 @@ class Stepper(Ranker):
         weights, bias = mean_weights(course)
         return LinearModel(weights, bias, feature_names=data.feature_names)
 
+    def _averaged(self) -> float:
+        """The last part of the steps over which weights are averaged."""
+        return share("average", self.average)
+
     def _started(self, course: Course, material: Material) -> Course:  # noqa: ARG002
         """Where to begin, if not at 0."""
         return course
@@ -79,7 +83,7 @@ class Stepper(Ranker):
 
     def _begun(self, course: Course | None, material: Material, n_features: int) -> Course:
         """A new course, or the one to go on with."""
-        average = share("average", self.average) > 0.0
+        average = self._averaged() > 0.0
         workers = whole("n_jobs", self.n_jobs, 1, " (the model depends on it, so it cannot be 'all')")
         if course is not None:
             self._check_resumable(course, n_features, workers)
