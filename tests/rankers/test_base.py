@@ -254,3 +254,17 @@ def test_weights_go_to_fit_and_score(rows, routing):
     search.fit(X, y, qid=qid, sample_weight=weights)
     expected = by_hand(X, y, qid, 1.0, sample_weight=weights)
     assert search.best_score_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [lambda data: rl.SPD().fit(data), lambda data: rl.SPD(sampler="stream").fit_stream([data])],
+    ids=["fit", "fit_stream"],
+)
+def test_more_features_than_memory_are_refused(learn, monkeypatch):
+    monkeypatch.setattr("rankloom.rankers.checks.memory", lambda: 10**9)
+    wide = csr_array((np.ones(2, dtype=np.float32), ([0, 1], [0, 2**31 - 2])), shape=(2, 2**31 - 1))
+    data = rl.RankingData(wide, [1, 0])
+    expected = "number 2,147,483,647.*would take 69 GB of memory.*has 1; number the features"
+    with pytest.raises(rl.InputError, match=expected):
+        learn(data)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from rankloom.errors import InputError
+
+_COPIES = 4  # of the weights: as they are learned, as they are kept, and what learning needs beside them
+_BYTES = 8
 
 
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
@@ -52,3 +56,22 @@ def unused(name: str, value: Any, default: Any, needs: str) -> None:
     """Refuse a parameter that was set and would do nothing."""
     if value is not default and value != default:
         raise InputError(f"{name}={value!r:.60} needs {needs}; leave {name} out, or choose that")
+
+
+def refuse_too_wide(n_features: int) -> None:
+    """Refuse features whose weights would not fit into this machine: the system would end the process."""
+    needed, there = _COPIES * _BYTES * n_features, memory()
+    if needed > there:
+        raise InputError(
+            f"the largest feature is number {n_features:,}, and learning a weight for each one up to it would "
+            f"take {needed / 1e9:,.0f} GB of memory, where this machine has {there / 1e9:,.0f}; number the "
+            "features in use from 1 on"
+        )
+
+
+def memory() -> int:
+    """The bytes of memory that this machine has; without a bound where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62

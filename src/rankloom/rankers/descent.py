@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rankloom.data.features import Features
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
+from rankloom.rankers.checks import refuse_too_wide
 
 if TYPE_CHECKING:
     from rankloom.kernels.pair_index import PairIndex
@@ -151,6 +152,7 @@ def wider(course: Course, n_features: int) -> Course:
     missing = n_features - len(course.states[0].v)
     if missing <= 0:
         return course
+    refuse_too_wide(n_features)
     return course._replace(
         states=[
             state._replace(

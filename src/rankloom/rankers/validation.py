@@ -9,6 +9,7 @@ import numpy as np
 from rankloom.data.columns import all_finite
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
+from rankloom.rankers.checks import refuse_too_wide
 
 LEAST_ROWS = 2
 
@@ -23,6 +24,7 @@ def training_data(name: str, X: Any, y: Any, qid: Any, sample_weight: Any) -> Ra
     shape = f"(shape=({data.n_rows}, {data.n_features}))"
     if data.n_features < 1:
         raise InputError(f"X has 0 feature(s) {shape} while a minimum of 1 is required.")
+    refuse_too_wide(data.n_features)
     if data.n_rows < LEAST_ROWS:
         samples = "1 sample" if data.n_rows else "0 sample(s)"
         raise InputError(
