@@ -63,7 +63,7 @@ def refuse_too_wide(n_features: int) -> None:
     needed, there = _COPIES * _BYTES * n_features, memory()
     if needed > there:
         raise InputError(
-            f"the largest feature is number {n_features:,}, and learning a weight for each one up to it would "
+            f"the largest feature is number {n_features:,}, and learning a weight for each up to it would "
             f"take {needed / 1e9:,.0f} GB of memory, where this machine has {there / 1e9:,.0f}; number the "
             "features in use from 1 on"
         )
