@@ -3,10 +3,13 @@
 The shape of Table 1 of Sculley 2010: a generated RCV1-like corpus, topics from 0.05 % to 50 % positive,
 logistic loss, a million steps. Regression only (alpha 1), ranking only (alpha 0) and CRR (alpha 0.5), each
 with the lam that a fifth of the rows chooses by its own measure: MSE, AUC loss, and for CRR the sum of the
-two relative to the best of each. Losses are on another fifth. Below the table, Wilcoxon's signed rank tests
-over the topics, as in the paper. "Calibrated" fits scale and offset to the training labels, which CRR with
-logistic loss does not do unless told: here is why. Ranking only keeps the bias it begins with, that of the
-mean label.
+two relative to the best of each. Losses are on another fifth. Half of CRR's steps are on rows, half on
+pairs: with twice the steps it sees as many of each as the others do. "Calibrated" fits scale and offset to
+the training labels, which CRR with logistic loss does not do unless told. Ranking only keeps the bias it
+begins with, that of the mean label.
+
+Below the table: Wilcoxon's signed rank tests over the topics, as in the paper, and on how many topics both
+goals are reached, to the paper's three decimals.
 """
 
 from __future__ import annotations
@@ -27,8 +30,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "regression": {"alpha": 1.0},
     "ranking": {"alpha": 0.0},
     "CRR": {"alpha": 0.5},
+    "CRR, twice the steps": {"alpha": 0.5},
     "CRR, calibrated": {"alpha": 0.5, "calibrate": True},
 }
+TWICE = "CRR, twice the steps"
 
 
 class Losses(NamedTuple):
@@ -64,7 +69,8 @@ def topic(data: rl.RankingData, steps: int) -> dict[str, Losses]:
     train, vali, test = (part(data, a, b) for a, b in pairwise(edges))
     result = {}
     for name, options in METHODS.items():
-        models = [rl.CRR(loss="logistic", lam=lam, steps=steps, **options).fit(train).model_ for lam in LAMS]
+        own = 2 * steps if name == TWICE else steps
+        models = [rl.CRR(loss="logistic", lam=lam, steps=own, **options).fit(train).model_ for lam in LAMS]
         best = chosen([losses_of(model, vali) for model in models], name)
         result[name] = losses_of(models[best], test)
     return result
@@ -86,15 +92,23 @@ def main() -> None:
         rows.append(found)
         cells = " | ".join(f"{loss.auc:.5f}, {loss.mse:.6f}" for loss in found.values())
         print(f"| {share:.2%} | {cells} |", flush=True)
+    for method in ("CRR", TWICE):
+        print(f"\n{method}:")
+        conclude(method, rows)
+
+
+def conclude(method: str, rows: list[dict[str, Losses]]) -> None:
+    """Beside ranking and regression: each loss by itself, and both together."""
+    reached = []
     for field, name, base in ((0, "AUC loss", "ranking"), (1, "MSE", "regression")):
-        ours, theirs = (np.array([row[method][field] for row in rows]) for method in ("CRR", base))
+        ours, theirs = (np.array([row[one][field] for row in rows]) for one in (method, base))
         p = wilcoxon(ours, theirs).pvalue
-        least = int((ours <= theirs * 1.02 + 1e-9).sum())
-        print(f"{name}: CRR better than {base} on {(ours < theirs).sum()} of {len(rows)},")
+        reached.append(ours.round(3) <= theirs.round(3))
         print(
-            f"  within 2 % or better on {least}; Wilcoxon p = {p:.4f}; "
-            f"means {ours.mean():.5f}, {theirs.mean():.5f}"
+            f"- {name}: better than {base} on {(ours < theirs).sum()} of {len(rows)}, Wilcoxon p = {p:.4f};"
         )
+        print(f"  as good, rounded, on {reached[-1].sum()}; means {ours.mean():.5f} and {theirs.mean():.5f}")
+    print(f"- both, to three decimals: on {(reached[0] & reached[1]).sum()} of {len(rows)}")
 
 
 if __name__ == "__main__":

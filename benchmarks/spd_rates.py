@@ -48,7 +48,7 @@ def methods(steps: int) -> dict[str, dict[str, Any]]:
         "sgd (paper)": {"learner": "sgd", **paper},
         "pegasos (paper)": {"learner": "pegasos", **paper},
         "passive-aggressive, C 0.001": {"learner": "passive-aggressive", "C": 0.001},
-        "passive-aggressive": {"learner": "passive-aggressive", "C": 0.1},
+        "passive-aggressive, C 0.1": {"learner": "passive-aggressive", "C": 0.1},
         "romma": {"learner": "romma"},
         "combined (paper)": {**early, **paper},
         "pegasos": {"learner": "pegasos"},
@@ -80,8 +80,13 @@ def print_table(found: dict[str, list[tuple[int, float, float]]]) -> None:
     print("| steps | " + " | ".join(names) + " |\n" + "| --- " * (len(names) + 1) + "|")
     for place, (step, _, _) in enumerate(found[names[0]]):
         if np.log10(step) % 1 < 1e-9:
-            cells = [f"{found[name][place][1]:.4f} / {found[name][place][2]:.4f}" for name in names]
+            cells = [cell(*found[name][place][1:]) for name in names]
             print(f"| {step:,} | " + " | ".join(cells) + " |")
+
+
+def cell(train: float, test: float) -> str:
+    """Both objectives, unless they are beyond all measure."""
+    return f"{train:.4f} / {test:.4f}" if train < 1e6 else "above 1e6"
 
 
 def drawing(found: dict[str, list[tuple[int, float, float]]]) -> str:

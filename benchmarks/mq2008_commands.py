@@ -1,4 +1,4 @@
-"""What commands cost whole, from start to end: `python benchmarks/command_line.py MQ2008 [--runs 5]`.
+"""What commands cost whole, from start to end: `python benchmarks/mq2008_commands.py MQ2008 [--runs 5]`.
 
 CPU seconds (and by the clock) of the process: starting Python, importing, reading text, working, leaving. On
 fold 1 of MQ2008: `rankloom train`, `predict` and `evaluate`, as a person types them one after the other, and
