@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.scaled import ScaledModel
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.scaler import QueryScaler
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
@@ -77,12 +79,14 @@ _HOMES = {
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
     "Qrels": "rankloom.data.trec",
+    "QueryScaler": "rankloom.rankers.scaler",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
     "SPD": "rankloom.rankers.spd",
+    "ScaledModel": "rankloom.models.scaled",
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
@@ -146,11 +150,13 @@ __all__ = [
     "ModelError",
     "ParseError",
     "Qrels",
+    "QueryScaler",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
     "ReliabilityCurve",
     "Run",
+    "ScaledModel",
     "StoreError",
     "Sweep",
     "SweepPoint",

@@ -86,6 +86,11 @@ class TreeModel(ValueModel):
         return self._forest.n_trees
 
     @property
+    def needs_queries(self) -> bool:
+        """Whether a row's score depends on the other rows of its query: a base model's may."""
+        return self.base is not None and bool(self.base.needs_queries)
+
+    @property
     def text(self) -> str:
         """The trees as LightGBM's text, which `lightgbm.Booster(model_str=...)` reads."""
         return self._forest.text

@@ -25,6 +25,8 @@ from rankloom import __version__
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.base import Model
+from rankloom.models.scaled import with_scaling
+from rankloom.models.scaling import learned_scaling, spelled
 from rankloom.rankers.validation import labelled, rows_to_score, training_data
 
 DEFAULT_MEASURE = "ndcg@10"
@@ -42,6 +44,11 @@ class Ranker(BaseEstimator):
     # With False for the weights of `score`, scikit-learn's Pipeline.score would fail: it always offers them.
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    __metadata_request__predict = {"qid": True}  # noqa: RUF012
+    __metadata_request__decision_function = {"qid": True}  # noqa: RUF012
+
+    scale: Any = None  # a ranker that scales features has this as a parameter
 
     model_: Model
     n_features_in_: int
@@ -65,7 +72,15 @@ class Ranker(BaseEstimator):
             sample_weight: the weight of each row.
         """
         data = self._training_data(X, y, qid, sample_weight)
-        return self._keep(self._fit(data), data)
+        return self._keep(self._fit_scaled(data), data)
+
+    def _fit_scaled(self, data: RankingData) -> Model:
+        """Learn on the scale that the parameter `scale` asks for; the model takes rows as they are."""
+        if self.scale is None:
+            return self._fit(data)
+        scaling = learned_scaling(*spelled(self.scale), data)
+        model: Model = with_scaling(self._fit(scaling.applied(data)), scaling)
+        return model
 
     def _training_data(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData:
         """What a method that learns was given, checked."""
@@ -96,21 +111,26 @@ class Ranker(BaseEstimator):
         """What the command line calls this ranker."""
         return cls.__name__.lower()
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The value of each row, in the order given."""
-        return self._model().predict(self._rows(X))
+    def predict(self, X: Any, qid: Any = None) -> NDArray[np.float64]:
+        """The value of each row, in the order given. A model that scales queries needs their `qid`."""
+        return self._model().predict(self._rows(X, qid))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, qid: Any = None) -> NDArray[np.float64]:
         """The score of each row, in the order given: the larger, the further up it is ranked."""
-        return self._model().decision_function(self._rows(X))
+        return self._model().decision_function(self._rows(X, qid))
 
     def _model(self) -> Model:
         check_is_fitted(self, "model_")
         return self.model_
 
-    def _rows(self, X: Any) -> RankingData:
+    def _rows(self, X: Any, qid: Any = None) -> RankingData:
         """Rows to score, with as many features as were learned from."""
-        data, name = rows_to_score(X, missing=self._takes_missing()), type(self).__name__
+        data, name = rows_to_score(X, qid, missing=self._takes_missing()), type(self).__name__
+        if qid is None and self.model_.needs_queries and not isinstance(X, RankingData):
+            raise InputError(
+                f"{name} has scaled each query by its own rows, so it must know them to score: pass qid "
+                "beside X, or a RankingData; all rows of a query at once"
+            )
         if data.n_features != self.n_features_in_:
             raise InputError(
                 f"X has {data.n_features} features, but {name} is expecting {self.n_features_in_} features "

@@ -45,18 +45,25 @@ def labelled(
         if y is None:
             raise InputError(f"{name} requires y to be passed, but the target y is None")
         return table(X, y, qid, sample_weight, missing=missing)
-    twice = {"y": y, "qid": qid, "sample_weight": sample_weight}
-    for what, given in twice.items():
-        if given is not None:
-            raise InputError(f"{what} is given beside a RankingData, which has its own; leave it out")
+    refuse_twice(y=y, qid=qid, sample_weight=sample_weight)
     if X.y is None:
         raise InputError(f"{name} requires y to be passed, but the data has no labels")
     return X
 
 
-def rows_to_score(X: Any, *, missing: bool = False) -> RankingData:
-    """Rows with features."""
-    return X if isinstance(X, RankingData) else table(X, missing=missing)
+def refuse_twice(**given: Any) -> None:
+    """Refuse what a RankingData has already."""
+    for what, value in given.items():
+        if value is not None:
+            raise InputError(f"{what} is given beside a RankingData, which has its own; leave it out")
+
+
+def rows_to_score(X: Any, qid: Any = None, *, missing: bool = False) -> RankingData:
+    """Rows with features, and their queries where they matter."""
+    if not isinstance(X, RankingData):
+        return table(X, qid=qid, missing=missing)
+    refuse_twice(qid=qid)
+    return X
 
 
 def table(
