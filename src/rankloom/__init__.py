@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.pointwise import Pointwise
     from rankloom.rankers.scaler import QueryScaler
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
@@ -78,6 +79,7 @@ _HOMES = {
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
+    "Pointwise": "rankloom.rankers.pointwise",
     "Qrels": "rankloom.data.trec",
     "QueryScaler": "rankloom.rankers.scaler",
     "RankingData": "rankloom.data.ranking_data",
@@ -149,6 +151,7 @@ __all__ = [
     "MissingPackageError",
     "ModelError",
     "ParseError",
+    "Pointwise",
     "Qrels",
     "QueryScaler",
     "RankingData",
