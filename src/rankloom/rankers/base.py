@@ -26,7 +26,7 @@ from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.base import Model
 from rankloom.models.scaled import with_scaling
-from rankloom.models.scaling import learned_scaling, spelled
+from rankloom.models.scaling import SPARSE_KINDS, learned_scaling, spelled
 from rankloom.rankers.validation import labelled, rows_to_score, training_data
 
 DEFAULT_MEASURE = "ndcg@10"
@@ -162,7 +162,7 @@ class Ranker(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.scale is None or str(self.scale).startswith(SPARSE_KINDS)
         tags.input_tags.allow_nan = self._takes_missing()
         return tags
 

@@ -31,7 +31,7 @@ from rankloom.models.linear import LinearModel
 from rankloom.models.trees import TreeModel, load_lightgbm
 from rankloom.rankers.base import Ranker
 from rankloom.rankers.checks import number, one_of, unused, whole
-from rankloom.rankers.descent import labels_of
+from rankloom.rankers.descent import labels_of, mean_one
 from rankloom.rankers.foreign import ForeignModel
 
 LINEAR = ("ridge", "svr", "svr-l1")
@@ -108,6 +108,12 @@ class Pointwise(Ranker):
         except (AttributeError, TypeError):
             return False
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not isinstance(self.regressor, str):
+            tags.input_tags.sparse &= bool(get_tags(self.regressor).input_tags.sparse)
+        return tags
+
     def _fit(self, data: RankingData) -> Model:
         self._check()
         if self.regressor in TREES:
@@ -166,9 +172,8 @@ class Pointwise(Ranker):
         seed = whole("seed", self.seed, 0)
         how = {"objective": "regression", "seed": seed, "num_threads": thread_count(), **_SAME_BITS}
         how |= self._forest(data) if self.regressor == "forest" else self._boosting()
-        rows = lightgbm.Dataset(
-            lightgbm_table(data), labels_of(data), weight=row_weights(data), params=_SAME_BITS
-        )
+        weights = mean_one(row_weights(data), "weights")  # LightGBM's least sum of a leaf is for such
+        rows = lightgbm.Dataset(lightgbm_table(data), labels_of(data), weight=weights, params=_SAME_BITS)
         self.regressor_ = lightgbm.train(how, rows, trees)
         return TreeModel(self.regressor_, feature_names=data.feature_names)
 
@@ -185,9 +190,8 @@ class Pointwise(Ranker):
             "bagging_freq": 1,
             "bagging_fraction": 0.632,
             "feature_fraction_bynode": tried,
-            "num_leaves": _MOST_LEAVES,
+            "num_leaves": min(max(data.n_rows, 2), _MOST_LEAVES),
             "min_data_in_leaf": 1,
-            "min_sum_hessian_in_leaf": 0.0,
         }
 
 
