@@ -76,6 +76,7 @@ def one_fold(parts: tuple[rl.RankingData, ...], options: dict[str, Any], tuned: 
 
 def show(folds: list[tuple[rl.RankingData, ...]], extra: dict[str, Any], paper: bool) -> None:
     """One line per method."""
+    learned({}, folds[0][0])  # imports
     heads = ["method", "pairwise", "NDCG", *(["mean of folds", "NDCG"] if len(folds) > 1 else [])]
     heads += [*(["paper", "NDCG"] if paper else []), "CPU s"]
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
