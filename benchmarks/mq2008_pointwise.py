@@ -74,13 +74,13 @@ def one_fold(parts: tuple[rl.RankingData, ...], options: dict[str, Any], tuned: 
     return Part(tuple(measured(model, test)[at] for at, model in enumerate(best)), models[CAPS.index(1.0)][1])
 
 
-def show(folds: list[tuple[rl.RankingData, ...]], extra: dict[str, Any], paper: bool) -> None:
+def show(folds: list[tuple[rl.RankingData, ...]], extra: dict[str, Any], paper: bool, only: str) -> None:
     """One line per method."""
     learned({}, folds[0][0])  # imports
     heads = ["method", "pairwise", "NDCG", *(["mean of folds", "NDCG"] if len(folds) > 1 else [])]
     heads += [*(["paper", "NDCG"] if paper else []), "CPU s"]
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
-    for name, options, tuned, known in METHODS:
+    for name, options, tuned, known in (method for method in METHODS if only in method[0]):
         parts = [one_fold(fold, {**options, **extra}, tuned) for fold in folds]
         rows = [parts[0].values]
         if len(folds) > 1:
@@ -101,14 +101,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--mini")
+    parser.add_argument("--only", default="", help="methods whose name has this in it")
     given = parser.parse_args()
     if given.folder:
-        show(list(folds_of(given.folder)), {}, True)
+        show(list(folds_of(given.folder)), {}, True, given.only)
     if given.mini:
         mini = Path(given.mini)
         names = ("train", "vali", "test")
         parts = tuple(rl.read(mini / f"{name}.txt.gz", n_features=136) for name in names)
-        show([parts], {"scale": "minmax"}, False)
+        show([parts], {"scale": "minmax"}, False, given.only)
 
 
 if __name__ == "__main__":

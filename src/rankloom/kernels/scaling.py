@@ -82,7 +82,7 @@ def _moments(X: Any, start: Any, stop: Any, kind: Any, shift: Any, factor: Any) 
             shift[column] = 0.0
 
 
-@kernel(allocates=False)
+@kernel(fast_sums=True, allocates=False)
 def apply_dense(
     X: NDArray[np.float32],
     start: int,
@@ -90,11 +90,15 @@ def apply_dense(
     shift: NDArray[np.float64],
     factor: NDArray[np.float64],
     out: NDArray[np.float32],
-) -> None:
-    """Write rows start:stop on the new scale."""
+) -> float:
+    """Write rows start:stop on the new scale. Their sum is finite where all of them are."""
+    total = 0.0
     for row in range(np.uint64(start), np.uint64(stop)):
         for column in range(np.uint64(X.shape[1])):
-            out[row, column] = (X[row, column] - shift[column]) * factor[column]
+            scaled = np.float32((X[row, column] - shift[column]) * factor[column])
+            out[row, column] = scaled
+            total += np.float64(scaled)
+    return total
 
 
 @kernel(allocates=False)
@@ -107,12 +111,14 @@ def scale_queries_dense(
     shift: NDArray[np.float64],
     factor: NDArray[np.float64],
     out: NDArray[np.float32],
-) -> None:
+) -> float:
     """Each query on a scale of its own; its rows are still in cache when they are written."""
+    total = 0.0
     for query in range(len(offsets) - 1):
         start, stop = offsets[query], offsets[query + 1]
         measure_dense(X, start, stop, kind, low, high, shift, factor)
-        apply_dense(X, start, stop, shift, factor, out)
+        total += apply_dense(X, start, stop, shift, factor, out)
+    return total
 
 
 @kernel

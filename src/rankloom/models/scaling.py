@@ -49,12 +49,13 @@ class Scaling(NamedTuple):
             raise InputError(f"{told}; give it the features that it was learned from")
         _refuse_sparse(self.kind, data)
         if self.per == "query":
-            values = _by_query(self.kind, data, threads)
+            values, whole = _by_query(self.kind, data, threads)
         elif self.knots is not None:
-            values = _between_knots(self.knots, data.values)
+            values, whole = _between_knots(self.knots, data.values), False
         else:
-            values = _by_column(data.features, self.shift, self.factor, threads)
-        _refuse_undefined(data, values)
+            values, whole = _by_column(data.features, self.shift, self.factor, threads)
+        if not whole:
+            _refuse_undefined(data, values)
         return values
 
 
@@ -121,8 +122,8 @@ def _measured(kind: str, data: RankingData) -> tuple[NDArray[np.float64], NDArra
 
 def _by_column(
     features: Features, shift: Any, factor: NDArray[np.float64] | None, threads: int | None
-) -> NDArray[np.float32]:
-    """Every row by the shift and factor that were learned."""
+) -> tuple[NDArray[np.float32], bool]:
+    """Every row by the shift and factor that were learned; and True if all are sure to be finite."""
     from rankloom.kernels.compile import as_kernel
     from rankloom.kernels.scaling import apply_dense
     from rankloom.models.scoring import row_blocks
@@ -130,7 +131,7 @@ def _by_column(
     assert factor is not None
     if features.columns is not None:
         with np.errstate(over="ignore"):
-            return np.asarray((features.values * factor[features.columns]).astype(np.float32))
+            return (features.values * factor[features.columns]).astype(np.float32), False
     out = np.empty_like(features.values)
     parts = (
         as_kernel(features.values, np.float32),
@@ -138,15 +139,15 @@ def _by_column(
         as_kernel(factor, np.float64),
     )
 
-    def work(start: int, stop: int) -> None:
-        apply_dense(parts[0], start, stop, parts[1], parts[2], out)
+    def work(start: int, stop: int) -> float:
+        total: float = apply_dense(parts[0], start, stop, parts[1], parts[2], out)
+        return total
 
-    _over(work, row_blocks(features), threads)
-    return out
+    return out, _over(work, row_blocks(features), threads)
 
 
-def _by_query(kind: str, data: RankingData, threads: int | None) -> NDArray[np.float32]:
-    """Every query by its own rows."""
+def _by_query(kind: str, data: RankingData, threads: int | None) -> tuple[NDArray[np.float32], bool]:
+    """Every query by its own rows; and True if all values are sure to be finite."""
     from rankloom.kernels.compile import as_kernel
     from rankloom.kernels.scaling import rank_queries, scale_queries_dense, scale_queries_sparse
     from rankloom.kernels.threads import query_blocks
@@ -155,31 +156,34 @@ def _by_query(kind: str, data: RankingData, threads: int | None) -> NDArray[np.f
     values, offsets = as_kernel(features.values, np.float32), as_kernel(data.offsets, np.int64)
     out = np.empty_like(features.values)
 
-    def dense(first: int, last: int) -> None:
+    def dense(first: int, last: int) -> float:
         low, high = np.empty((2, width), dtype=np.float32)
         shift, factor = np.empty((2, width))
         edges = offsets[first : last + 1]
-        scale_queries_dense(values, edges, _number(kind), low, high, shift, factor, out)
+        total: float = scale_queries_dense(values, edges, _number(kind), low, high, shift, factor, out)
+        return total
 
-    def ranks(first: int, last: int) -> None:
+    def ranks(first: int, last: int) -> float:
         rank_queries(values, offsets[first : last + 1], out)
+        return np.nan
 
-    def sparse(first: int, last: int) -> None:
+    def sparse(first: int, last: int) -> float:
         stored, total, factor = np.zeros((3, width))
         columns = as_kernel(features.columns, np.uint32)
         rows, edges = as_kernel(features.row_offsets, np.int64), offsets[first : last + 1]
         scale_queries_sparse(values, columns, rows, edges, _number(kind), stored, total, factor, out)
+        return np.nan
 
     work = sparse if data.is_sparse else ranks if kind == "rank" else dense
-    _over(work, query_blocks(data.offsets), threads)
-    return out
+    return out, _over(work, query_blocks(data.offsets), threads)
 
 
-def _over(work: Callable[[int, int], None], blocks: list[tuple[int, int]], threads: int | None) -> None:
+def _over(work: Callable[[int, int], float], blocks: list[tuple[int, int]], threads: int | None) -> bool:
+    """Do the work block by block; True if every block says a finite sum."""
     from rankloom.kernels.threads import ordered_map
 
-    for _ in ordered_map(lambda block: work(*block), blocks, threads if len(blocks) > 1 else 1):
-        pass
+    sums = list(ordered_map(lambda block: work(*block), blocks, threads if len(blocks) > 1 else 1))
+    return bool(np.isfinite(sums).all())
 
 
 def _between_knots(knots: NDArray[np.float64], values: NDArray[np.float32]) -> NDArray[np.float32]:

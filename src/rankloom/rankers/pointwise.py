@@ -6,7 +6,7 @@ The named regressors are those of their Section 4.5, with its parameters, and ri
 
     ridge       sum of (y - w.x - b)^2 + lam |w|^2
     svr         |w|^2 / 2 + C sum of (y - w.x)^2              L2-loss support vector regression, epsilon 0
-    svr-l1      |w|^2 / 2 + C sum of |y - w.x|                L1-loss
+    svr-l1      (|w|^2 + b^2) / 2 + C sum of |y - w.x - b|    L1-loss, 1,000 passes of LIBLINEAR at most
     forest      40 trees of any depth on samples of the rows, sqrt(n) of the n features tried in each node
     gbdt        gradient boosting: learning rate 0.1, depth 4, 100 trees
 """
@@ -14,18 +14,20 @@ The named regressors are those of their Section 4.5, with its parameters, and ri
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVR
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from rankloom.data.ranking_data import RankingData
-from rankloom.errors import InputError
+from rankloom.errors import InputError, RankloomWarning
 from rankloom.models.base import Model
 from rankloom.models.linear import LinearModel
 from rankloom.models.trees import TreeModel, load_lightgbm
@@ -46,6 +48,7 @@ _FOR: dict[str, dict[str, float | int]] = {
     "rate": {"gbdt": 0.1},
 }
 _MOST_LEAVES = 1 << 17
+_PASSES = 1000
 _ROWS_TRIED = 256
 
 
@@ -124,7 +127,13 @@ class Pointwise(Ranker):
             if not has_fit_parameter(regressor, "sample_weight"):
                 raise InputError(f"{type(regressor).__name__} takes no weights of rows; leave them out")
             given["sample_weight"] = weights
-        self.regressor_ = regressor.fit(data.X.astype(np.float64), labels_of(data), **given)
+        with warnings.catch_warnings():
+            if isinstance(self.regressor, str):
+                warnings.simplefilter("ignore", ConvergenceWarning)  # told below, with what to do
+            self.regressor_ = regressor.fit(data.X.astype(np.float64), labels_of(data), **given)
+        if self.regressor in ("svr", "svr-l1") and np.max(self.regressor_.n_iter_) >= _PASSES:
+            told = f"{self.regressor} has not converged in {_PASSES:,} passes: its ranking is not that of C"
+            warnings.warn(f"{told}; take a smaller C, or scale the features", RankloomWarning, stacklevel=2)
         return model_of_regressor(self.regressor_, data)
 
     def _check(self) -> None:
@@ -158,8 +167,8 @@ class Pointwise(Ranker):
             loss="squared_epsilon_insensitive" if squared else "epsilon_insensitive",
             C=number("C", self._value("C"), 0.0),
             dual=not squared,
-            fit_intercept=False,
-            max_iter=10_000,
+            fit_intercept=not squared,
+            max_iter=_PASSES,
             random_state=seed,
         )
 
