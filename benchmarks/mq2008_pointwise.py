@@ -102,9 +102,10 @@ def main() -> None:
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--mini")
     parser.add_argument("--only", default="", help="methods whose name has this in it")
+    parser.add_argument("--folds", type=int, default=5, help="only the first so many")
     given = parser.parse_args()
     if given.folder:
-        show(list(folds_of(given.folder)), {}, True, given.only)
+        show(list(folds_of(given.folder))[: given.folds], {}, True, given.only)
     if given.mini:
         mini = Path(given.mini)
         names = ("train", "vali", "test")
