@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 import rankloom as rl
 from rankloom.models.files import write_model
 from rankloom.models.tree_text import read_forest
+from rankloom.models.trees import useful_threads
 
 ROWS, WIDTH = 120, 6
 _draw = np.random.default_rng(3)
@@ -114,7 +115,9 @@ def test_missing_values_have_a_score() -> None:
 
 
 def test_threads_change_nothing() -> None:
-    many = np.tile(X, (50, 1))
+    many = np.tile(X, (4000, 1))
+    assert useful_threads(rl.RankingData(many).features, 3) == 3
+    assert useful_threads(rl.RankingData(X).features, 3) == 1
     one = MODEL.decision_function(many, threads=1)
     assert MODEL.decision_function(many, threads=3).tobytes() == one.tobytes()
 

@@ -26,6 +26,7 @@ from rankloom.models.values import ValueModel, checked_link, checked_range
 
 KIND = "trees"
 IMPORTANCES = ("gain", "split")
+_VALUES_PER_THREAD = 1 << 20
 _FACTS = {"link", "target_range", "feature_names", "about"}
 
 
@@ -116,13 +117,11 @@ class TreeModel(ValueModel):
 
     def _predicted(self, features: Features, threads: int | None = None, **how: Any) -> Any:
         """What LightGBM says of each row."""
-        from rankloom.kernels.threads import thread_count
-
         booster = self._opened()
         if not features.n_rows:
             return np.empty(0)
         exact = bool(how)  # contributions come in the type of the values
-        return booster.predict(_table(features, exact), num_threads=thread_count(threads), **how)
+        return booster.predict(_table(features, exact), num_threads=useful_threads(features, threads), **how)
 
     def _opened(self) -> Any:
         if self._booster is None:
@@ -213,6 +212,13 @@ def load_lightgbm() -> Any:
     except ImportError as error:
         raise MissingPackageError('trees need LightGBM: pip install "rankloom[trees]"') from error
     return lightgbm
+
+
+def useful_threads(features: Features, threads: int | None = None) -> int:
+    """How many threads to give LightGBM: its threads wait for each other in a spin, so few rows get one."""
+    from rankloom.kernels.threads import thread_count
+
+    return min(thread_count(threads), 1 + features.values.size // _VALUES_PER_THREAD)
 
 
 def _text_of(trees: Any) -> str:

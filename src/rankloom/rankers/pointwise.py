@@ -30,7 +30,7 @@ from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError, RankloomWarning
 from rankloom.models.base import Model
 from rankloom.models.linear import LinearModel
-from rankloom.models.trees import TreeModel, load_lightgbm
+from rankloom.models.trees import TreeModel, load_lightgbm, useful_threads
 from rankloom.rankers.base import Ranker
 from rankloom.rankers.checks import number, one_of, unused, whole
 from rankloom.rankers.descent import labels_of, mean_one
@@ -174,12 +174,15 @@ class Pointwise(Ranker):
 
     def _grown(self, data: RankingData) -> TreeModel:
         """By LightGBM; the same bits for any number of threads."""
-        from rankloom.kernels.threads import thread_count
-
         lightgbm = load_lightgbm()
         trees = whole("trees", self._value("trees"), 1)
         seed = whole("seed", self.seed, 0)
-        how = {"objective": "regression", "seed": seed, "num_threads": thread_count(), **_SAME_BITS}
+        how = {
+            "objective": "regression",
+            "seed": seed,
+            "num_threads": useful_threads(data.features),
+            **_SAME_BITS,
+        }
         how |= self._forest(data) if self.regressor == "forest" else self._boosting()
         weights = mean_one(row_weights(data), "weights")  # LightGBM's least sum of a leaf is for such
         rows = lightgbm.Dataset(lightgbm_table(data), labels_of(data), weight=weights, params=_SAME_BITS)
