@@ -48,8 +48,12 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.scaled import ScaledModel
+    from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.pointwise import Pointwise
+    from rankloom.rankers.scaler import QueryScaler
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
@@ -75,16 +79,20 @@ _HOMES = {
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
+    "Pointwise": "rankloom.rankers.pointwise",
     "Qrels": "rankloom.data.trec",
+    "QueryScaler": "rankloom.rankers.scaler",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
     "SPD": "rankloom.rankers.spd",
+    "ScaledModel": "rankloom.models.scaled",
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "TreeModel": "rankloom.models.trees",
     "alpha_sweep": "rankloom.rankers.sweep",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
@@ -143,15 +151,19 @@ __all__ = [
     "MissingPackageError",
     "ModelError",
     "ParseError",
+    "Pointwise",
     "Qrels",
+    "QueryScaler",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
     "ReliabilityCurve",
     "Run",
+    "ScaledModel",
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "TreeModel",
     "alpha_sweep",
     "compare",
     "compare_values",

@@ -94,6 +94,8 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_join, dense)
     yield partial(_learn, dense)
     yield partial(_learn, sparse)
+    yield partial(_scale, dense, ("minmax", "rank"))
+    yield partial(_scale, sparse, ("maxabs",))
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -132,6 +134,15 @@ def _learn(data: RankingData) -> None:
 
     for ranker in (SPD(steps=10), CRR(steps=10)):
         ranker.fit(data)
+
+
+def _scale(data: RankingData, kinds: tuple[str, ...]) -> None:
+    """Over all rows, and by query."""
+    from rankloom.models.scaling import PER, learned_scaling
+
+    for kind in kinds:
+        for per in PER:
+            learned_scaling(kind, per, data).applied(data)
 
 
 def _measure(data: RankingData) -> None:

@@ -72,9 +72,10 @@ def command(
 ) -> None:
     """Learn a ranker from data, measure it, and write the model to a file.
 
-    METHOD is spd (stochastic pairwise descent) or crr (combined regression and ranking). TRAIN is any data
-    with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
-    from while it is read, once, in memory that does not grow with it.
+    METHOD is spd (stochastic pairwise descent), crr (combined regression and ranking) or pointwise
+    (baselines: regression on labels). TRAIN is any data with labels: text, Parquet, CSV, a store, or - for
+    text on standard input. With --stream, text is learned from while it is read, once, in memory that does
+    not grow with it.
 
     The model file holds the parameters, a fingerprint of the data, versions and the measures. OUT appears
     whole or not at all.
