@@ -594,3 +594,34 @@ def curve_large(
     """What `curve_batches` does between the two steps on X, for a batch of one large group."""
     g = batches.groups[np.uint64(batch)]
     _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+
+
+@kernel
+def evaluate_scores(
+    plan: Plan, weights: Weights, state: State, scores: Any, scratch: Scratch, losses: Any
+) -> None:
+    """Losses of scores that are known."""
+    for g in range(np.uint64(len(plan.starts))):
+        start, n = plan.starts[g], plan.stops[g] - plan.starts[g]
+        for r in range(n):
+            scratch.z[r] = scores[start + r]
+        _evaluate_group(plan, weights, state, g, start, SQUARES, scratch, losses)
+
+
+@kernel(fast_sums=True)
+def spread_of(rows: Rows, plan: Plan, weights: Weights, every: Any, spread: Any) -> None:
+    """Sum over pairs of rows of a group, as many as P has, of (x_i - x_j)^2; from each so manieth group."""
+    width = np.uint64(rows.width)
+    total, squares = np.zeros(width), np.zeros(width)
+    for g in range(_0, np.uint64(len(plan.starts)), np.uint64(every)):
+        total[:], squares[:] = 0.0, 0.0
+        n = float(plan.stops[g] - plan.starts[g])
+        for row in range(plan.starts[g], min(plan.stops[g], plan.starts[g] + np.uint64(4096))):
+            for j in range(width):
+                x = np.float64(rows.values[row * width + j])
+                total[j] += x
+                squares[j] += x * x
+        n = min(n, 4096.0)
+        scale = 2.0 * weights.groups[g] / n
+        for j in range(width):
+            spread[j] += scale * max(squares[j] - total[j] * total[j] / n, 0.0)

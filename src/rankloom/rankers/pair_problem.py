@@ -29,6 +29,7 @@ CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
+_SAMPLE = 1 << 16  # rows that show the spread of the features
 
 
 class Losses(NamedTuple):
@@ -64,8 +65,10 @@ class PairProblem:
         self._plan = plan_of(*cells, adjacent)
         row_weights = np.empty(0) if data.weights is None else data.weights
         totals = _pair_weights(self._plan, cells, data.weights)
-        shares = _shares(self._plan, data, totals, normalize)
+        shares = _shares(self._plan, data.offsets, data.query_weights, totals, normalize)
         self.pair_weight = float(shares @ totals)
+        self._pairs_of_group = shares * totals
+        self._at_zero: NDArray[np.float64] | None = None
         self._weights = kernel.Weights(as_kernel(row_weights, np.float64), shares)
         self._batches, self._large, self._span = _batches(self._plan, data.features)
         self._blocks = _blocks(self._batches, self._large, data.features)
@@ -111,6 +114,25 @@ class PairProblem:
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
         gradient = self._sums.sum(axis=0)
         return found, 2.0 * gradient if loss == "squared" else gradient
+
+    def gradient_at_zero(self, loss: str) -> NDArray[np.float64]:
+        """The loss's gradient at w = 0, of which the stopping rule speaks. Moves there the first time."""
+        if self._at_zero is None:
+            self._at_zero = self.evaluate(np.zeros(self.n_features), loss)[1]
+        return self._at_zero
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """About the Hessian's diagonal at w = 0, from a part of the rows; of sparse rows, a constant."""
+        spread = np.zeros(self.n_features)
+        if self._rows.width == 0:
+            return spread
+        n_groups = len(self._pairs_of_group)
+        every = max(1, len(self._batches.rows) // _SAMPLE)
+        picked = slice(None, None, min(every, n_groups))
+        weights = self._weights._replace(groups=self._pairs_of_group)
+        kernel.spread_of(self._rows, self._plan, weights, min(every, n_groups), spread)
+        share = float(self._pairs_of_group[picked].sum())
+        return spread * (2.0 * self.pair_weight / share) if share > 0.0 else spread
 
     def product(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Hessian of the squares, at the last w evaluated, times v."""
@@ -175,6 +197,32 @@ class PairProblem:
         self._each(work, self._pieces)
 
 
+def losses_of_scores(
+    data: RankingData,
+    scores: NDArray[np.float64],
+    *,
+    row_weights: NDArray[np.float64] | None = None,
+    query_weights: NDArray[np.float64] | None = None,
+    adjacent: bool = False,
+    normalize: str | None = None,
+) -> tuple[Losses, float]:
+    """The losses of scores in query order, and the weight of all pairs, 0 if there are none."""
+    cells = label_cells(labels_of(data), data.offsets)
+    if not len(cells[2]):
+        return Losses(0.0, 0.0), 0.0
+    plan = plan_of(*cells, adjacent)
+    totals = _pair_weights(plan, cells, row_weights)
+    shares = _shares(plan, data.offsets, query_weights, totals, normalize)
+    weights = kernel.Weights(
+        as_kernel(np.empty(0) if row_weights is None else row_weights, np.float64), shares
+    )
+    scratch = _scratch(plan, int((plan.stops - plan.starts).max()))
+    found = np.zeros(2)
+    state = _state(plan, _batches(plan, data.features)[0], data.n_rows)
+    kernel.evaluate_scores(plan, weights, state, as_kernel(scores, np.float64), scratch, found)
+    return Losses(float(found[0]), float(found[1])), float(shares @ totals)
+
+
 def _cuts(begin: int, end: int, pieces: int) -> list[int]:
     return [begin + (end - begin) * k // pieces for k in range(pieces + 1)]
 
@@ -198,13 +246,17 @@ def _pair_weights(plan: Plan, cells: Any, weights: NDArray[np.float64] | None) -
 
 
 def _shares(
-    plan: Plan, data: RankingData, totals: NDArray[np.float64], normalize: str | None
+    plan: Plan,
+    offsets: NDArray[np.int64],
+    query_weights: NDArray[np.float64] | None,
+    totals: NDArray[np.float64],
+    normalize: str | None,
 ) -> NDArray[np.float64]:
     """The weight of each group's pairs, beside that of their rows."""
     shares = np.ones(len(totals))
-    if data.query_weights is not None:
-        query = np.searchsorted(data.offsets, plan.starts.astype(np.int64), side="right") - 1
-        shares = data.query_weights[query].astype(np.float64)
+    if query_weights is not None:
+        query = np.searchsorted(offsets, plan.starts.astype(np.int64), side="right") - 1
+        shares = query_weights[query].astype(np.float64)
     if normalize == "query":
         shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0.0)
     elif normalize == "pairs" and shares @ totals > 0.0:
