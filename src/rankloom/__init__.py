@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from rankloom.models.load import load
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.objective import objective
+    from rankloom.rankers.ranksvm import RankSVM
+    from rankloom.rankers.ranksvm_path import PathPoint, RankSVMPath
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
@@ -75,7 +78,10 @@ _HOMES = {
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
+    "PathPoint": "rankloom.rankers.ranksvm_path",
     "Qrels": "rankloom.data.trec",
+    "RankSVM": "rankloom.rankers.ranksvm",
+    "RankSVMPath": "rankloom.rankers.ranksvm_path",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
@@ -99,6 +105,7 @@ _HOMES = {
     "make_letor": "rankloom.data.generate",
     "make_mslr": "rankloom.data.generate",
     "make_rcv1": "rankloom.data.generate_topics",
+    "objective": "rankloom.rankers.objective",
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
@@ -143,7 +150,10 @@ __all__ = [
     "MissingPackageError",
     "ModelError",
     "ParseError",
+    "PathPoint",
     "Qrels",
+    "RankSVM",
+    "RankSVMPath",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
@@ -166,6 +176,7 @@ __all__ = [
     "make_letor",
     "make_mslr",
     "make_rcv1",
+    "objective",
     "read",
     "read_csv",
     "read_folds",

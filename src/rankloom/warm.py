@@ -94,6 +94,8 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_join, dense)
     yield partial(_learn, dense)
     yield partial(_learn, sparse)
+    yield partial(_learn_exactly, dense)
+    yield partial(_learn_exactly, sparse)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -132,6 +134,21 @@ def _learn(data: RankingData) -> None:
 
     for ranker in (SPD(steps=10), CRR(steps=10)):
         ranker.fit(data)
+
+
+def _learn_exactly(data: RankingData) -> None:
+    """RankSVM with both losses, on queries and as one large query."""
+    from rankloom.data.ranking_data import RankingData
+    from rankloom.rankers import pair_problem
+    from rankloom.rankers.objective import objective
+    from rankloom.rankers.ranksvm import RankSVM
+
+    model = RankSVM().fit(data).model_
+    RankSVM(loss="l1", tol=0.1).fit(data)
+    objective(model, data)
+    problem = pair_problem.PairProblem(RankingData(data.X, data.y), cache=1)
+    problem.evaluate(np.ones(data.n_features))
+    problem.product(np.ones(data.n_features))
 
 
 def _measure(data: RankingData) -> None:

@@ -29,8 +29,10 @@ from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_
 
 HINGES, SQUARES = range(2)
 _RUN = 16  # up to here, insertion beats merging
+_0: Any
+_1: Any
 _0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
-_8, _16, _LEAF, _TILE = np.uint64(8), np.uint64(16), np.uint64(LEAF), np.uint64(TILE)
+_LEAF, _TILE = np.uint64(LEAF), np.uint64(TILE)
 
 
 class Weights(NamedTuple):
@@ -200,7 +202,8 @@ def _note_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> Non
     _sort(keys, items, scratch.list_sums, scratch.spare, known)
     for k in range(known):
         state.order[start + k] = items[k]
-    lowest, at = keys[_0], known
+    lowest: Any = keys[_0]
+    at: Any = known
     for row in range(n):
         if plan.level[start + row] == rare:
             continue
@@ -405,7 +408,7 @@ def _note_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> N
 
 @kernel(allocates=False)
 def _sum_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
-    """Add sums of values over active pairs within leaves. Where sign is -1, bits below and above differ in it."""
+    """Add sums of values over active pairs within leaves."""
     start, edge = plan.starts[g], plan.edge_first[g]
     xs, tile = scratch.list_values, scratch.tile
     for leaf in range(edge, plan.edge_first[g + _1] - _1):
@@ -427,6 +430,7 @@ def _sum_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign:
 
 @kernel(allocates=False)
 def _signed_sums(state: State, at: Any, n: Any, xs: Any, tile: Any) -> None:
+    """Sums of better rows less those of worse ones: rows of a leaf rise by label."""
     for c in range(n):
         total, mask = 0.0, state.masks[at + c]
         for j in range(n):
@@ -495,20 +499,25 @@ def _evaluate_group(
     losses[SQUARES] += squares + hinges if loss == SQUARES else 0.0
 
 
-@kernel
-def _curve_group(
-    plan: Plan, weights: Weights, state: State, g: Any, base: Any, scratch: Scratch
-) -> None:
+@kernel(fast_sums=True)
+def _curve_group(plan: Plan, weights: Weights, state: State, g: Any, base: Any, scratch: Scratch) -> None:
     """From z = X v: u of the group's rows."""
-    start, n = plan.starts[g], plan.stops[g] - plan.starts[g]
-    o, z, u, values = start - base, scratch.z, scratch.u, scratch.values
-    weighted, share = len(weights.rows) > 0, weights.groups[g]
+    start, stop, share = plan.starts[g], plan.stops[g], weights.groups[g]
+    n, o = stop - start, start - base
+    z, u, values, sums = scratch.z[o : o + n], scratch.u[o:], scratch.values[o:], scratch.sums[o:]
+    reach = state.reach[start:]
+    if len(weights.rows) == 0:
+        values[:n] = z
+        _sum(plan, state, g, o, scratch, 1.0)
+        for r in range(n):
+            u[r] = share * (reach[r] * z[r] - sums[r])
+        return
+    row_weights = weights.rows[start:]
     for r in range(n):
-        values[o + r] = z[o + r] * (weights.rows[start + r] if weighted else 1.0)
+        values[r] = z[r] * row_weights[r]
     _sum(plan, state, g, o, scratch, 1.0)
     for r in range(n):
-        weight = share * (weights.rows[start + r] if weighted else 1.0)
-        u[o + r] = weight * (state.reach[start + r] * z[o + r] - scratch.sums[o + r])
+        u[r] = share * row_weights[r] * (reach[r] * z[r] - sums[r])
 
 
 @kernel
@@ -524,8 +533,19 @@ def _list_active(batches: Batches, state: State, batch: Any) -> None:
 
 @kernel
 def evaluate_batches(
-    rows: Rows, plan: Plan, weights: Weights, batches: Batches, state: State, blocks: Any, first: Any, last: Any,
-    w: Any, loss: Any, scratch: Scratch, losses: Any, sums: Any,
+    rows: Rows,
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    blocks: Any,
+    first: Any,
+    last: Any,
+    w: Any,
+    loss: Any,
+    scratch: Scratch,
+    losses: Any,
+    sums: Any,
 ) -> None:
     """Losses and X^T u of blocks first:last, block b being batches blocks[b, 0]:blocks[b, 1]."""
     zero = True
@@ -547,8 +567,17 @@ def evaluate_batches(
 
 @kernel
 def curve_batches(
-    rows: Rows, plan: Plan, weights: Weights, batches: Batches, state: State, blocks: Any, first: Any, last: Any,
-    v: Any, scratch: Scratch, sums: Any,
+    rows: Rows,
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    blocks: Any,
+    first: Any,
+    last: Any,
+    v: Any,
+    scratch: Scratch,
+    sums: Any,
 ) -> None:
     """X^T u of blocks first:last for a product with v."""
     for block in range(np.uint64(first), np.uint64(last)):
@@ -578,7 +607,13 @@ def add_of(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, su
 
 @kernel
 def evaluate_large(
-    plan: Plan, weights: Weights, batches: Batches, state: State, batch: Any, loss: Any, scratch: Scratch,
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    batch: Any,
+    loss: Any,
+    scratch: Scratch,
     losses: Any,
 ) -> None:
     """What `evaluate_batches` does between the two steps on X, for a batch of one large group."""
@@ -608,20 +643,40 @@ def evaluate_scores(
         _evaluate_group(plan, weights, state, g, start, SQUARES, scratch, losses)
 
 
-@kernel(fast_sums=True)
-def spread_of(rows: Rows, plan: Plan, weights: Weights, every: Any, spread: Any) -> None:
-    """Sum over pairs of rows of a group, as many as P has, of (x_i - x_j)^2; from each so manieth group."""
+@kernel(fast_sums=True, allocates=False)
+def _add_squares(rows: Rows, row: Any, scale: Any, total: Any, squares: Any) -> None:
+    """total += scale x, squares += scale x^2."""
+    if rows.width == 0:
+        for e in range(rows.offsets[row], rows.offsets[row + _1]):
+            x, j = np.float64(rows.values[e]), rows.columns[e]
+            total[j] += scale * x
+            squares[j] += scale * x * x
+        return
     width = np.uint64(rows.width)
-    total, squares = np.zeros(width), np.zeros(width)
+    for j in range(width):
+        x = np.float64(rows.values[row * width + j])
+        total[j] += scale * x
+        squares[j] += scale * x * x
+
+
+@kernel(fast_sums=True)
+def spread_of(
+    rows: Rows, plan: Plan, weights: Weights, pairs: Any, every: Any, most: Any, spread: Any
+) -> None:
+    """Add the mean of (x_i - x_j)^2 over rows of a group, times its pairs' weight, for each so manieth group.
+
+    Of a group, at most its first so many rows are looked at.
+    """
+    total, squares = np.zeros(len(spread)), np.zeros(len(spread))
     for g in range(_0, np.uint64(len(plan.starts)), np.uint64(every)):
-        total[:], squares[:] = 0.0, 0.0
-        n = float(plan.stops[g] - plan.starts[g])
-        for row in range(plan.starts[g], min(plan.stops[g], plan.starts[g] + np.uint64(4096))):
-            for j in range(width):
-                x = np.float64(rows.values[row * width + j])
-                total[j] += x
-                squares[j] += x * x
-        n = min(n, 4096.0)
-        scale = 2.0 * weights.groups[g] / n
-        for j in range(width):
-            spread[j] += scale * max(squares[j] - total[j] * total[j] / n, 0.0)
+        total[:] = 0.0
+        squares[:] = 0.0
+        mass, start = 0.0, plan.starts[g]
+        for row in range(start, min(plan.stops[g], start + np.uint64(most))):
+            weight = weights.rows[row] if len(weights.rows) > 0 else 1.0
+            mass += weight
+            _add_squares(rows, row, weight, total, squares)
+        if mass > 0.0:
+            for j in range(np.uint64(len(spread))):
+                mean = total[j] / mass
+                spread[j] += 2.0 * pairs[g] * max(squares[j] / mass - mean * mean, 0.0)

@@ -1,7 +1,7 @@
 """How the pairs of each query are to be counted: worked out once, from labels alone.
 
-A group is a query with two labels or more; nothing else is ever read. Its labels are numbered from the lowest,
-and its rows fall into leaves: runs of labels. Three ways of counting, each group by its own:
+A group is a query with two labels or more; nothing else is ever read. Its labels are numbered from the
+lowest, and its rows fall into leaves: runs of labels. Three ways of counting, each group by its own:
 
     TWO      two labels, the rarer one not too long: its scores are sorted, the others are looked up in them
     LAYERS   rows sorted by score, with sums by digit of their leaf: one layer for up to 32 leaves
@@ -28,7 +28,8 @@ TILE = 64
 MOST_RARE = 1 << 17  # rows of the rarer label that lookups still find in cache
 _FEW = 8
 _BITS = 5
-_0, _1 = np.uint64(0), np.uint64(1)
+_0: Any = np.uint64(0)
+_1: Any = np.uint64(1)
 
 
 class Plan(NamedTuple):
@@ -128,14 +129,27 @@ def plan_of(
     """The plan of rows in order of label (see `pair_index`)."""
     n, m = len(rows), len(groups)
     edges = np.zeros(len(cells) + m + 1, dtype=np.uint32)
-    long, small = [np.zeros(m + 1, dtype=np.uint64) for _ in range(5)], [
-        np.zeros(m + 1, dtype=np.uint8) for _ in range(5)
-    ]
+    long, small = (
+        [np.zeros(m + 1, dtype=np.uint64) for _ in range(5)],
+        [np.zeros(m + 1, dtype=np.uint8) for _ in range(5)],
+    )
     wide = [np.zeros(n, dtype=np.uint32) for _ in range(3)]
     plan = Plan(
-        starts=long[0][:m], stops=long[1][:m], level=wide[0], leaf=wide[1], by_label=wide[2], edges=edges,
-        edge_first=long[2], kind=small[0], rare=small[1], bits=small[2], layers=small[3], masked=small[4],
-        slots=long[3], tiles=long[4], adjacent=bool(adjacent),
+        starts=long[0][:m],
+        stops=long[1][:m],
+        level=wide[0],
+        leaf=wide[1],
+        by_label=wide[2],
+        edges=edges,
+        edge_first=long[2],
+        kind=small[0],
+        rare=small[1],
+        bits=small[2],
+        layers=small[3],
+        masked=small[4],
+        slots=long[3],
+        tiles=long[4],
+        adjacent=bool(adjacent),
     )
     plan.edge_first[m] = _groups(cells, groups, as_kernel(rows, np.uint32), plan)
     _sizes(plan)

@@ -1,7 +1,7 @@
 """The small problem inside a bundle method: minimise 1/2 a.G a - b.a over a >= 0 with sum 1.
 
-Weight goes from the coordinate with the largest gradient that has some to the one with the smallest, as far as
-that pays, until these gradients differ by at most `gap`.
+Weight goes from the coordinate with the largest gradient that has some to the one with the smallest, as far
+as that pays, until these gradients differ by at most `gap`.
 """
 
 from __future__ import annotations

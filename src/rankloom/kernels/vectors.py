@@ -33,11 +33,13 @@ def _everywhere(builder: Any, value: Any, kind: Any) -> Any:
     index = ir.IntType(32)
     nothing = ir.Constant(kind, ir.Undefined)
     one = builder.insert_element(nothing, value, index(0))
-    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count))
+    return builder.shuffle_vector(
+        one, nothing, ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count)
+    )
 
 
 @intrinsic
-def _emit_masked_sums(_typing: Any, masks: Any, at: Any, values: Any, out: Any) -> Any:
+def _emit_masked_sums(_typing: Any, masks: Any, at: Any, values: Any, out: Any) -> Any:  # noqa: ARG001
     """Emit one masked addition a row."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -61,11 +63,22 @@ def _running(width: int) -> Any:
     """The intrinsic of one width."""
 
     @intrinsic
-    def emit(_typing: Any, tile: Any, at: Any, values: Any, k: Any, digits: Any, first: Any, step: Any) -> Any:
+    def emit(
+        _typing: Any,
+        tile: Any,
+        at: Any,
+        values: Any,
+        k: Any,
+        digits: Any,
+        first: Any,
+        step: Any,  # noqa: ARG001
+    ) -> Any:
         """Emit four multiplications and additions, each row from the one before."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            tile, values, digits, step = (_data(context, builder, signature, arguments, i) for i in (0, 2, 4, 6))
+            tile, values, digits, step = (
+                _data(context, builder, signature, arguments, i) for i in (0, 2, 4, 6)
+            )
             at, k, first = arguments[1], arguments[3], arguments[5]
             wide, index = ir.VectorType(ir.DoubleType(), width), ir.IntType(64)
 

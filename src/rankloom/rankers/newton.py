@@ -1,9 +1,9 @@
 """Minimise f(w) = 1/2 |w|^2 + C L(w) for L2-loss RankSVM by a truncated Newton method.
 
-    each iteration: s from  H s = -g  by preconditioned conjugate gradients, until the residual in the norm of
-                    the preconditioner is half of what it was; then w + a s, with a = 1, 1/2, 1/4, ...  the
-                    first for which f falls by 0.01 a |g.s|
-    stop            |g(w)| <= tol |g(0)|                                               (Lee & Lin, equation 38)
+each iteration: s from  H s = -g  by preconditioned conjugate gradients, until the residual in the norm of
+                the preconditioner is half of what it was; then w + a s, with a = 1, 1/2, 1/4, ...  the
+                first for which f falls by 0.01 a |g.s|
+stop            |g(w)| <= tol |g(0)|                                               (Lee & Lin, equation 38)
 """
 
 from __future__ import annotations
@@ -52,7 +52,12 @@ def newton(
     zero = C * _size(problem.gradient_at_zero("squared"))
     residual = _size(g) / zero if zero > 0.0 else 0.0
     return Solved(
-        w, f, residual, done, problem.n_evaluations - evaluations, problem.n_products - products,
+        w,
+        f,
+        residual,
+        done,
+        problem.n_evaluations - evaluations,
+        problem.n_products - products,
         _size(g) <= target,
     )
 
@@ -61,9 +66,7 @@ def _size(vector: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(vector))
 
 
-def _evaluate(
-    problem: PairProblem, C: float, w: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def _evaluate(problem: PairProblem, C: float, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     losses, gradient = problem.evaluate(w)
     f, g = 0.5 * float(w @ w) + C * losses.squares, w + C * gradient
     if not (np.isfinite(f) and np.isfinite(g).all()):
@@ -96,7 +99,12 @@ def _direction(
 
 
 def _searched(
-    problem: PairProblem, C: float, w: NDArray[np.float64], f: float, g: NDArray[np.float64], s: NDArray[np.float64]
+    problem: PairProblem,
+    C: float,
+    w: NDArray[np.float64],
+    f: float,
+    g: NDArray[np.float64],
+    s: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64], bool]:
     """The first step along s that is worth it, and whether there is one: rounding has the last word."""
     slope, step = float(g @ s), 1.0

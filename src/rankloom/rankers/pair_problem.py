@@ -29,6 +29,7 @@ CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
+_MANY_FEATURES = 1 << 12  # from here, the spread of each is not looked for
 _SAMPLE = 1 << 16  # rows that show the spread of the features
 
 
@@ -47,11 +48,17 @@ class PairProblem:
         adjacent: only pairs of labels that are neighbours in their query.
         normalize: None, "pairs" (all pair weights sum to 1) or "query" (those of each query do).
         threads: how many; None is all.
+        cache: bytes of rows that are taken in one go.
     """
 
     def __init__(
-        self, data: RankingData, *, adjacent: bool = False, normalize: str | None = None,
+        self,
+        data: RankingData,
+        *,
+        adjacent: bool = False,
+        normalize: str | None = None,
         threads: int | None = None,
+        cache: int = CACHE,
     ) -> None:
         cells = label_cells(labels_of(data), data.offsets)
         if not len(cells[2]):
@@ -68,9 +75,10 @@ class PairProblem:
         shares = _shares(self._plan, data.offsets, data.query_weights, totals, normalize)
         self.pair_weight = float(shares @ totals)
         self._pairs_of_group = shares * totals
-        self._at_zero: NDArray[np.float64] | None = None
+        self._at_zero: dict[str, NDArray[np.float64]] = {}
+        self._diagonal: NDArray[np.float64] | None = None
         self._weights = kernel.Weights(as_kernel(row_weights, np.float64), shares)
-        self._batches, self._large, self._span = _batches(self._plan, data.features)
+        self._batches, self._large, self._span = _batches(self._plan, data.features, cache)
         self._blocks = _blocks(self._batches, self._large, data.features)
         self._state = _state(self._plan, self._batches, data.n_rows)
         chunks = min(self.threads, len(self._blocks))
@@ -90,7 +98,7 @@ class PairProblem:
         return int(self._plan.stops[g] - self._plan.starts[g])
 
     def evaluate(self, w: NDArray[np.float64], loss: str = "squared") -> tuple[Losses, NDArray[np.float64]]:
-        """The losses at w, and the gradient of the loss asked for; products are then with the Hessian here."""
+        """The losses at w, and the gradient of the one asked for; products are with the Hessian here."""
         self.n_evaluations += 1
         which = kernel.SQUARES if loss == "squared" else kernel.HINGES
         losses = np.zeros((len(self._blocks) + 1, 2))
@@ -99,15 +107,32 @@ class PairProblem:
         def small(chunk: int) -> None:
             first, last = self._chunks[chunk]
             kernel.evaluate_batches(
-                self._rows, self._plan, self._weights, self._batches, self._state, self._blocks, first, last, w,
-                which, self._scratch[chunk], losses, self._sums,
+                self._rows,
+                self._plan,
+                self._weights,
+                self._batches,
+                self._state,
+                self._blocks,
+                first,
+                last,
+                w,
+                which,
+                self._scratch[chunk],
+                losses,
+                self._sums,
             )
 
         self._each(small, len(self._chunks))
         for batch in self._large:
             self._dots(batch, w, active=False)
             kernel.evaluate_large(
-                self._plan, self._weights, self._batches, self._state, batch, which, self._large_scratch,
+                self._plan,
+                self._weights,
+                self._batches,
+                self._state,
+                batch,
+                which,
+                self._large_scratch,
                 losses[-1],
             )
             self._add(batch)
@@ -117,22 +142,29 @@ class PairProblem:
 
     def gradient_at_zero(self, loss: str) -> NDArray[np.float64]:
         """The loss's gradient at w = 0, of which the stopping rule speaks. Moves there the first time."""
-        if self._at_zero is None:
-            self._at_zero = self.evaluate(np.zeros(self.n_features), loss)[1]
-        return self._at_zero
+        if loss not in self._at_zero:
+            self._at_zero[loss] = self.evaluate(np.zeros(self.n_features), loss)[1]
+        return self._at_zero[loss]
 
     def diagonal(self) -> NDArray[np.float64]:
-        """About the Hessian's diagonal at w = 0, from a part of the rows; of sparse rows, a constant."""
-        spread = np.zeros(self.n_features)
-        if self._rows.width == 0:
-            return spread
-        n_groups = len(self._pairs_of_group)
-        every = max(1, len(self._batches.rows) // _SAMPLE)
-        picked = slice(None, None, min(every, n_groups))
-        weights = self._weights._replace(groups=self._pairs_of_group)
-        kernel.spread_of(self._rows, self._plan, weights, min(every, n_groups), spread)
-        share = float(self._pairs_of_group[picked].sum())
-        return spread * (2.0 * self.pair_weight / share) if share > 0.0 else spread
+        """About the Hessian's diagonal at w = 0, from a part of the rows; 0 where features are many."""
+        if self._diagonal is None:
+            self._diagonal = np.zeros(self.n_features)
+            if self.n_features <= _MANY_FEATURES:
+                every = max(1, len(self._batches.rows) // _SAMPLE)
+                every = min(every, len(self._pairs_of_group))
+                kernel.spread_of(
+                    self._rows,
+                    self._plan,
+                    self._weights,
+                    self._pairs_of_group,
+                    every,
+                    _SAMPLE,
+                    self._diagonal,
+                )
+                share = float(self._pairs_of_group[::every].sum())
+                self._diagonal *= 2.0 * self.pair_weight / share if share > 0.0 else 0.0
+        return self._diagonal
 
     def product(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Hessian of the squares, at the last w evaluated, times v."""
@@ -142,8 +174,17 @@ class PairProblem:
         def small(chunk: int) -> None:
             first, last = self._chunks[chunk]
             kernel.curve_batches(
-                self._rows, self._plan, self._weights, self._batches, self._state, self._blocks, first, last, v,
-                self._scratch[chunk], self._sums,
+                self._rows,
+                self._plan,
+                self._weights,
+                self._batches,
+                self._state,
+                self._blocks,
+                first,
+                last,
+                v,
+                self._scratch[chunk],
+                self._sums,
             )
 
         self._each(small, len(self._chunks))
@@ -153,7 +194,7 @@ class PairProblem:
                 self._plan, self._weights, self._batches, self._state, batch, self._large_scratch
             )
             self._add(batch)
-        return 2.0 * self._sums.sum(axis=0)
+        return np.asarray(2.0 * self._sums.sum(axis=0))
 
     def _each(self, work: Callable[[int], None], count: int) -> None:
         if count == 1:
@@ -218,7 +259,7 @@ def losses_of_scores(
     )
     scratch = _scratch(plan, int((plan.stops - plan.starts).max()))
     found = np.zeros(2)
-    state = _state(plan, _batches(plan, data.features)[0], data.n_rows)
+    state = _state(plan, _batches(plan, data.features, CACHE)[0], data.n_rows)
     kernel.evaluate_scores(plan, weights, state, as_kernel(scores, np.float64), scratch, found)
     return Losses(float(found[0]), float(found[1])), float(shares @ totals)
 
@@ -273,13 +314,13 @@ def _costs(features: Features, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return features.row_offsets[rows] * 8 + rows * _ROW_COST
 
 
-def _batches(plan: Plan, features: Features) -> tuple[Any, list[int], int]:
+def _batches(plan: Plan, features: Features, cache: int) -> tuple[Any, list[int], int]:
     """Batches of groups, which of them are large, and the most rows from end to end of the others."""
     starts, stops = plan.starts.astype(np.int64), plan.stops.astype(np.int64)
     before = _costs(features, starts)
-    large = _costs(features, stops) - before > CACHE
+    large = _costs(features, stops) - before > cache
     new = np.ones(len(starts), dtype=bool)
-    new[1:] = (np.diff(before // CACHE) > 0) | large[1:] | large[:-1]
+    new[1:] = (np.diff(before // cache) > 0) | large[1:] | large[:-1]
     first = np.flatnonzero(new)
     edges = np.append(first, len(starts))
     lengths = stops - starts
@@ -287,9 +328,7 @@ def _batches(plan: Plan, features: Features) -> tuple[Any, list[int], int]:
     rows = np.arange(int(useful[-1])) + np.repeat(starts - useful[:-1], lengths)
     spans = stops[edges[1:] - 1] - starts[first]
     span = int(spans[~large[first]].max(initial=0))
-    found = kernel.Batches(
-        edges.astype(np.uint64), rows.astype(np.uint32), useful[edges].astype(np.uint64)
-    )
+    found = kernel.Batches(edges.astype(np.uint64), rows.astype(np.uint32), useful[edges].astype(np.uint64))
     return found, np.flatnonzero(large[first]).tolist(), span
 
 
@@ -342,6 +381,13 @@ def _scratch(plan: Plan, span: int) -> Any:
 
     leaves = int(np.diff(plan.edge_first.astype(np.int64)).max(initial=1))
     return kernel.Scratch(
-        room(), room(), room(), room(), room(LEAF + 4), room(LEAF + 4), np.zeros((TILE + 4) * LANES),
-        np.zeros(leaves + 1, dtype=np.uint32), np.zeros(span + LEAF, dtype=np.uint32),
+        room(),
+        room(),
+        room(),
+        room(),
+        room(LEAF + 4),
+        room(LEAF + 4),
+        np.zeros((TILE + 4) * LANES),
+        np.zeros(leaves + 1, dtype=np.uint32),
+        np.zeros(span + LEAF, dtype=np.uint32),
     )
