@@ -6,11 +6,11 @@
 
 with c_ij = c_q a_i a_j (weights of the query and of both rows), L = L+ + L-, and
 
-    L+_i = sum of a_j over j with y_j > y_i, s_j < s_i + 1        L-_i: over j with y_j < y_i, s_i < s_j + 1
+    L+_i = sum of a_j over j with y_j > y_i, s_j - s_i < 1        L-_i: over j with y_j < y_i, s_i - s_j < 1
     G_i(z) = sum of a_j z_j over all of these j
 
 (Lee & Lin 2014, equations 15 to 19). `evaluate` is at a new w: it sorts scores and notes which pairs are
-active, after which a product is only sums. Rows without an active pair are not read. A batch of queries stays
+active (the same difference rounded the same way, whichever row asks), after which a product is only sums. Rows without an active pair are not read. A batch of queries stays
 in cache between Xv, the sums and X^T u, so that X comes from memory once; a batch that is one query too large
 for that is taken in three steps. How the sums are found is said in `ranksvm_plan`.
 """
@@ -195,27 +195,27 @@ def _note_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> Non
     sign = 1.0 if rare == np.uint32(1) else -1.0
     items = state.items[slot:]
     for k in range(n):
-        row = np.uint64(state.order[start + k])
-        if plan.level[start + row] == rare:
-            items[known], keys[known] = np.uint32(row), sign * scratch.z[o + row]
+        at_k = np.uint64(state.order[start + k])
+        if plan.level[start + at_k] == rare:
+            items[known], keys[known] = np.uint32(at_k), sign * scratch.z[o + at_k]
             known += _1
     _sort(keys, items, scratch.list_sums, scratch.spare, known)
     for k in range(known):
         state.order[start + k] = items[k]
     lowest: Any = keys[_0]
     at: Any = known
-    for row in range(n):
+    for row in range(_0, n):
         if plan.level[start + row] == rare:
             continue
         state.order[start + at] = np.uint32(row)
         at += _1
-        limit = sign * scratch.z[o + row] + 1.0
+        key = sign * scratch.z[o + row]
         found = _0
-        if lowest < limit:
+        if lowest - key < 1.0:
             left = known
             while left > _0:
                 half = left >> _1
-                if keys[found + half] < limit:
+                if keys[found + half] - key < 1.0:
                     found += half + _1
                     left -= half + _1
                 else:
@@ -282,9 +282,9 @@ def _note_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> 
         for k in range(n):
             row = np.uint64(order[k])
             leaf = np.uint64(plan.leaf[start + row]) + moved
-            run = leaf >> (shift + bits)
-            place = np.uint64(scratch.cursor[run])
-            scratch.cursor[run] += np.uint32(1)
+            of = leaf >> (shift + bits)
+            place = np.uint64(scratch.cursor[of])
+            scratch.cursor[of] += np.uint32(1)
             state.items[slot + place] = row
             state.digits[slot + place] = (leaf >> shift) & ((_1 << bits) - _1)
             keys[place] = z[o + row]
@@ -301,9 +301,9 @@ def _note_run(state: State, slot: Any, begin: Any, end: Any, keys: Any, tile: An
     up, low = begin, begin
     for k in range(begin, end):
         key = keys[k]
-        while up < end and keys[up] < key + 1.0:
+        while up < end and keys[up] - key < 1.0:
             up += _1
-        while keys[low] + 1.0 <= key:
+        while key - keys[low] >= 1.0:
             low += _1
         state.up[slot + k], state.low[slot + k] = up - begin, low - begin
     a, b, done = begin, begin, begin
@@ -398,8 +398,8 @@ def _note_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> N
         for j in range(n):
             mask, level, score = np.uint32(0), levels[j], scores[j]
             for c in range(n):
-                above = (levels[c] > level) & (scores[c] < score + 1.0)
-                below = (levels[c] < level) & (score < scores[c] + 1.0)
+                above = (levels[c] > level) & (scores[c] - score < 1.0)
+                below = (levels[c] < level) & (score - scores[c] < 1.0)
                 near = (not plan.adjacent) | (levels[c] == level + np.uint32(1))
                 near |= levels[c] + np.uint32(1) == level
                 mask |= np.uint32((above | below) & near) << np.uint32(c)

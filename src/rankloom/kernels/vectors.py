@@ -66,12 +66,12 @@ def _running(width: int) -> Any:
     def emit(
         _typing: Any,
         tile: Any,
-        at: Any,
+        at: Any,  # noqa: ARG001
         values: Any,
-        k: Any,
+        k: Any,  # noqa: ARG001
         digits: Any,
-        first: Any,
-        step: Any,  # noqa: ARG001
+        first: Any,  # noqa: ARG001
+        step: Any,
     ) -> Any:
         """Emit four multiplications and additions, each row from the one before."""
 

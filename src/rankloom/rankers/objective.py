@@ -4,8 +4,8 @@
     SPD             lam/2 |w|^2 + sum over P of c_ij loss / sum over P of c_ij
 
 A pair's share c_ij is the product of its rows' weights, times its query's weight; with the balanced sampler
-it is also divided by how many pairs its two labels make in its query, and by how many pairs of labels there are.
-Hinges are counted and squares added up in O(l log l); logistic losses are computed pair by pair.
+it is also divided by how many pairs its two labels make in its query, and by how many pairs of labels there
+are. Hinges are counted and squares added up in O(l log l); logistic losses are computed pair by pair.
 """
 
 from __future__ import annotations

@@ -119,7 +119,8 @@ class RankSVM(Ranker):
         from rankloom.rankers.newton import newton
 
         solve = newton if self.loss == "l2" else bundle
-        found = solve(problem, C, start, float(self.tol), int(self.max_iter))
+        with np.errstate(over="ignore", invalid="ignore"):  # the solvers look for it, and say what to do
+            found = solve(problem, C, start, float(self.tol), int(self.max_iter))
         self.result_ = Result(C, *found[1:])
         if not found.converged:
             self._warn(found.residual)
@@ -186,7 +187,8 @@ def warn_of_scales(data: RankingData) -> None:
     if len(sizes) > 1 and float(sizes.max()) > _UNEVEN * float(np.median(sizes)):
         warnings.warn(
             f"features differ in scale: the largest value is {sizes.max():.3g}, that of a feature in the "
-            f"middle {np.median(sizes):.3g}; RankSVM learns faster and better from scaled features (rl.QueryScaler)",
+            f"middle {np.median(sizes):.3g}; RankSVM learns faster and better from scaled ones "
+            "(rl.QueryScaler)",
             RankloomWarning,
             stacklevel=6,
         )
