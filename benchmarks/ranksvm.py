@@ -1,8 +1,8 @@
 """What exact RankSVM costs, beside the floor and its peers: `python benchmarks/ranksvm.py [PART ...]`.
 
 PART is products, training, growth, memory or pairs; without one, all of them. Times are the least of several
-runs; CPU seconds with one thread, wall clock with two. The floor is one read of the feature values, as fast as
-NumPy reads them. Training is at C=1 to the default tolerance.
+runs; CPU seconds with one thread, wall clock with two. The floor is one read of the feature values, as fast
+as NumPy reads them. Training is at C=1 to the default tolerance.
 """
 
 from __future__ import annotations
