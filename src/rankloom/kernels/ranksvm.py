@@ -10,20 +10,20 @@ with c_ij = c_q a_i a_j (weights of the query and of both rows), L = L+ + L-, an
     G_i(z) = sum of a_j z_j over all of these j
 
 (Lee & Lin 2014, equations 15 to 19). `evaluate` is at a new w: it sorts scores and notes which pairs are
-active (the same difference rounded the same way, whichever row asks), after which a product is only sums. Rows without an active pair are not read. A batch of queries stays
-in cache between Xv, the sums and X^T u, so that X comes from memory once; a batch that is one query too large
-for that is taken in three steps. How the sums are found is said in `ranksvm_plan`.
+active (the same difference, rounded the same way, whichever row asks), after which a product is only sums.
+Rows without an active pair are not read. A batch of queries stays in cache between Xv, the sums and X^T u, so
+that X comes from memory once; a batch that is one query too large for that is taken in three steps. How the
+sums are found is said in `ranksvm_plan`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankloom.kernels.compile import kernel
-from rankloom.kernels.ranksvm_plan import LEAF, TILE, TWO, Plan
+from rankloom.kernels.ranksvm_plan import LEAF, TILE, TWO, Batches, Plan, Scratch, State, Weights
 from rankloom.kernels.spd import Rows
 from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
 
@@ -33,60 +33,6 @@ _0: Any
 _1: Any
 _0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
 _LEAF, _TILE = np.uint64(LEAF), np.uint64(TILE)
-
-
-class Weights(NamedTuple):
-    """Of rows (empty where all are 1) and of the groups' pairs."""
-
-    rows: NDArray[np.float64]
-    groups: NDArray[np.float64]
-
-
-class Batches(NamedTuple):
-    """Runs of groups that fit the cache, and the rows of them."""
-
-    groups: NDArray[np.uint64]
-    """Where batches begin among the groups, and the end."""
-    rows: NDArray[np.uint32]
-    """All rows that are in a group."""
-    edges: NDArray[np.uint64]
-    """Where a batch begins in `rows`, and the end."""
-
-
-class State(NamedTuple):
-    """What is known at w."""
-
-    order: NDArray[np.uint32]
-    """Rows of each group by rising score."""
-    items: NDArray[np.uint32]
-    """With LAYERS, rows of each list; with TWO, those of the rarer label by score."""
-    digits: NDArray[np.uint8]
-    up: NDArray[np.uint32]
-    """How far in its run a row's better rows are active; with TWO, how many rare rows are, for others."""
-    low: NDArray[np.uint32]
-    """From where in its run a row's worse rows are active."""
-    tile_up: NDArray[np.uint32]
-    tile_low: NDArray[np.uint32]
-    masks: NDArray[np.uint32]
-    reach: NDArray[np.float64]
-    """L, of each row."""
-    active: NDArray[np.uint32]
-    """Rows with active pairs; those of a batch from where its rows begin."""
-    n_active: NDArray[np.uint64]
-
-
-class Scratch(NamedTuple):
-    """Room for a batch: rows count from the batch's first."""
-
-    z: NDArray[np.float64]
-    u: NDArray[np.float64]
-    values: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    list_values: NDArray[np.float64]
-    list_sums: NDArray[np.float64]
-    tile: NDArray[np.float64]
-    cursor: NDArray[np.uint32]
-    spare: NDArray[np.uint32]
 
 
 @kernel(fast_sums=True, allocates=False)
@@ -324,8 +270,9 @@ def _sum_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign
     n, slot, tile = plan.stops[g] - plan.starts[g], plan.slots[g], plan.tiles[g]
     leaves = plan.edge_first[g + _1] - plan.edge_first[g] - _1
     bits, xs = np.uint64(plan.bits[g]), scratch.list_values
-    for row in range(n):
-        scratch.sums[o + row] = 0.0
+    if plan.layers[g] == 0:
+        for row in range(n):
+            scratch.sums[o + row] = 0.0
     for layer in range(np.uint64(plan.layers[g])):
         moved = layer if bits == _1 else _0
         shift = _0 if bits == _1 else layer * bits
@@ -338,7 +285,10 @@ def _sum_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign
             begin, end = end, _run_edge(plan, g, run + _1, shift + bits, moved)
             tile = _sum_run(state, slot, begin, end, scratch, max(bits, _3), sign, tile)
         for k in range(n):
-            scratch.sums[o + np.uint64(state.items[slot + k])] += scratch.list_sums[k]
+            at, before = o + np.uint64(state.items[slot + k]), 0.0
+            if layer > _0:
+                before = scratch.sums[at]
+            scratch.sums[at] = before + scratch.list_sums[k]
         slot += n
 
 
@@ -641,42 +591,3 @@ def evaluate_scores(
         for r in range(n):
             scratch.z[r] = scores[start + r]
         _evaluate_group(plan, weights, state, g, start, SQUARES, scratch, losses)
-
-
-@kernel(fast_sums=True, allocates=False)
-def _add_squares(rows: Rows, row: Any, scale: Any, total: Any, squares: Any) -> None:
-    """total += scale x, squares += scale x^2."""
-    if rows.width == 0:
-        for e in range(rows.offsets[row], rows.offsets[row + _1]):
-            x, j = np.float64(rows.values[e]), rows.columns[e]
-            total[j] += scale * x
-            squares[j] += scale * x * x
-        return
-    width = np.uint64(rows.width)
-    for j in range(width):
-        x = np.float64(rows.values[row * width + j])
-        total[j] += scale * x
-        squares[j] += scale * x * x
-
-
-@kernel(fast_sums=True)
-def spread_of(
-    rows: Rows, plan: Plan, weights: Weights, pairs: Any, every: Any, most: Any, spread: Any
-) -> None:
-    """Add the mean of (x_i - x_j)^2 over rows of a group, times its pairs' weight, for each so manieth group.
-
-    Of a group, at most its first so many rows are looked at.
-    """
-    total, squares = np.zeros(len(spread)), np.zeros(len(spread))
-    for g in range(_0, np.uint64(len(plan.starts)), np.uint64(every)):
-        total[:] = 0.0
-        squares[:] = 0.0
-        mass, start = 0.0, plan.starts[g]
-        for row in range(start, min(plan.stops[g], start + np.uint64(most))):
-            weight = weights.rows[row] if len(weights.rows) > 0 else 1.0
-            mass += weight
-            _add_squares(rows, row, weight, total, squares)
-        if mass > 0.0:
-            for j in range(np.uint64(len(spread))):
-                mean = total[j] / mass
-                spread[j] += 2.0 * pairs[g] * max(squares[j] / mass - mean * mean, 0.0)

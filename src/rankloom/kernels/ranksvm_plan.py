@@ -57,6 +57,60 @@ class Plan(NamedTuple):
     adjacent: bool
 
 
+class Weights(NamedTuple):
+    """Of rows (empty where all are 1) and of the groups' pairs."""
+
+    rows: NDArray[np.float64]
+    groups: NDArray[np.float64]
+
+
+class Batches(NamedTuple):
+    """Runs of groups that fit the cache, and the rows of them."""
+
+    groups: NDArray[np.uint64]
+    """Where batches begin among the groups, and the end."""
+    rows: NDArray[np.uint32]
+    """All rows that are in a group."""
+    edges: NDArray[np.uint64]
+    """Where a batch begins in `rows`, and the end."""
+
+
+class State(NamedTuple):
+    """What is known at w."""
+
+    order: NDArray[np.uint32]
+    """Rows of each group by rising score."""
+    items: NDArray[np.uint32]
+    """With LAYERS, rows of each list; with TWO, those of the rarer label by score."""
+    digits: NDArray[np.uint8]
+    up: NDArray[np.uint32]
+    """How far in its run a row's better rows are active; with TWO, how many rare rows are, for others."""
+    low: NDArray[np.uint32]
+    """From where in its run a row's worse rows are active."""
+    tile_up: NDArray[np.uint32]
+    tile_low: NDArray[np.uint32]
+    masks: NDArray[np.uint32]
+    reach: NDArray[np.float64]
+    """L, of each row."""
+    active: NDArray[np.uint32]
+    """Rows with active pairs; those of a batch from where its rows begin."""
+    n_active: NDArray[np.uint64]
+
+
+class Scratch(NamedTuple):
+    """Room for a batch: rows count from the batch's first."""
+
+    z: NDArray[np.float64]
+    u: NDArray[np.float64]
+    values: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    list_values: NDArray[np.float64]
+    list_sums: NDArray[np.float64]
+    tile: NDArray[np.float64]
+    cursor: NDArray[np.uint32]
+    spare: NDArray[np.uint32]
+
+
 @kernel
 def _groups(
     cells: NDArray[np.uint64],

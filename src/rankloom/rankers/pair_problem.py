@@ -20,7 +20,8 @@ from rankloom.errors import InputError
 from rankloom.kernels import ranksvm as kernel
 from rankloom.kernels.compile import as_kernel
 from rankloom.kernels.pair_index import label_cells
-from rankloom.kernels.ranksvm_plan import LEAF, TILE, Plan, plan_of
+from rankloom.kernels.ranksvm_plan import LEAF, TILE, Batches, Plan, Scratch, State, Weights, plan_of
+from rankloom.kernels.spread import spread_of
 from rankloom.kernels.threads import ordered_map, thread_count
 from rankloom.kernels.vectors import LANES
 from rankloom.rankers.descent import kernel_rows, labels_of
@@ -77,7 +78,7 @@ class PairProblem:
         self._pairs_of_group = shares * totals
         self._at_zero: dict[str, NDArray[np.float64]] = {}
         self._diagonal: NDArray[np.float64] | None = None
-        self._weights = kernel.Weights(as_kernel(row_weights, np.float64), shares)
+        self._weights = Weights(as_kernel(row_weights, np.float64), shares)
         self._batches, self._large, self._span = _batches(self._plan, data.features, cache)
         self._blocks = _blocks(self._batches, self._large, data.features)
         self._state = _state(self._plan, self._batches, data.n_rows)
@@ -153,7 +154,7 @@ class PairProblem:
             if self.n_features <= _MANY_FEATURES:
                 every = max(1, len(self._batches.rows) // _SAMPLE)
                 every = min(every, len(self._pairs_of_group))
-                kernel.spread_of(
+                spread_of(
                     self._rows,
                     self._plan,
                     self._weights,
@@ -254,9 +255,7 @@ def losses_of_scores(
     plan = plan_of(*cells, adjacent)
     totals = _pair_weights(plan, cells, row_weights)
     shares = _shares(plan, data.offsets, query_weights, totals, normalize)
-    weights = kernel.Weights(
-        as_kernel(np.empty(0) if row_weights is None else row_weights, np.float64), shares
-    )
+    weights = Weights(as_kernel(np.empty(0) if row_weights is None else row_weights, np.float64), shares)
     scratch = _scratch(plan, int((plan.stops - plan.starts).max()))
     found = np.zeros(2)
     state = _state(plan, _batches(plan, data.features, CACHE)[0], data.n_rows)
@@ -328,7 +327,7 @@ def _batches(plan: Plan, features: Features, cache: int) -> tuple[Any, list[int]
     rows = np.arange(int(useful[-1])) + np.repeat(starts - useful[:-1], lengths)
     spans = stops[edges[1:] - 1] - starts[first]
     span = int(spans[~large[first]].max(initial=0))
-    found = kernel.Batches(edges.astype(np.uint64), rows.astype(np.uint32), useful[edges].astype(np.uint64))
+    found = Batches(edges.astype(np.uint64), rows.astype(np.uint32), useful[edges].astype(np.uint64))
     return found, np.flatnonzero(large[first]).tolist(), span
 
 
@@ -360,7 +359,7 @@ def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
     if needed:
         rows = batches.rows.astype(np.int64)
         order[rows] = (rows - np.repeat(plan.starts.astype(np.int64), lengths)).astype(np.uint32)
-    return kernel.State(
+    return State(
         order=order,
         items=np.zeros(slots, dtype=np.uint32),
         digits=np.zeros(slots + 4, dtype=np.uint8),
@@ -380,7 +379,7 @@ def _scratch(plan: Plan, span: int) -> Any:
         return np.zeros(span + extra)
 
     leaves = int(np.diff(plan.edge_first.astype(np.int64)).max(initial=1))
-    return kernel.Scratch(
+    return Scratch(
         room(),
         room(),
         room(),
