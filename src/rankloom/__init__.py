@@ -52,7 +52,10 @@ if TYPE_CHECKING:
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.objective import objective
     from rankloom.rankers.pointwise import Pointwise
+    from rankloom.rankers.ranksvm import RankSVM
+    from rankloom.rankers.ranksvm_path import PathPoint, RankSVMPath
     from rankloom.rankers.scaler import QueryScaler
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
@@ -79,9 +82,12 @@ _HOMES = {
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
+    "PathPoint": "rankloom.rankers.ranksvm_path",
     "Pointwise": "rankloom.rankers.pointwise",
     "Qrels": "rankloom.data.trec",
     "QueryScaler": "rankloom.rankers.scaler",
+    "RankSVM": "rankloom.rankers.ranksvm",
+    "RankSVMPath": "rankloom.rankers.ranksvm_path",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
@@ -107,6 +113,7 @@ _HOMES = {
     "make_letor": "rankloom.data.generate",
     "make_mslr": "rankloom.data.generate",
     "make_rcv1": "rankloom.data.generate_topics",
+    "objective": "rankloom.rankers.objective",
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
@@ -151,9 +158,12 @@ __all__ = [
     "MissingPackageError",
     "ModelError",
     "ParseError",
+    "PathPoint",
     "Pointwise",
     "Qrels",
     "QueryScaler",
+    "RankSVM",
+    "RankSVMPath",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
@@ -178,6 +188,7 @@ __all__ = [
     "make_letor",
     "make_mslr",
     "make_rcv1",
+    "objective",
     "read",
     "read_csv",
     "read_folds",

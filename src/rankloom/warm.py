@@ -96,6 +96,8 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_learn, sparse)
     yield partial(_scale, dense, ("minmax", "rank"))
     yield partial(_scale, sparse, ("maxabs",))
+    yield partial(_learn_exactly, dense)
+    yield partial(_learn_exactly, sparse)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -143,6 +145,21 @@ def _scale(data: RankingData, kinds: tuple[str, ...]) -> None:
     for kind in kinds:
         for per in PER:
             learned_scaling(kind, per, data).applied(data)
+
+
+def _learn_exactly(data: RankingData) -> None:
+    """RankSVM with both losses, on queries and as one large query."""
+    from rankloom.data.ranking_data import RankingData
+    from rankloom.rankers import pair_problem
+    from rankloom.rankers.objective import objective
+    from rankloom.rankers.ranksvm import RankSVM
+
+    model = RankSVM().fit(data).model_
+    RankSVM(loss="l1", tol=0.1).fit(data)
+    objective(model, data)
+    problem = pair_problem.PairProblem(RankingData(data.X, data.y), cache=1)
+    problem.evaluate(np.ones(data.n_features))
+    problem.product(np.ones(data.n_features))
 
 
 def _measure(data: RankingData) -> None:

@@ -55,6 +55,19 @@ def test_what_a_program_sees_is_what_the_file_holds(run_json: Any, files: rl.Ran
     assert set(about["versions"]) >= {"rankloom", "python", "numpy", "numba"}
 
 
+def test_a_path_keeps_the_best_by_held_out_data(run: Any, files: Any) -> None:
+    done = run("train ranksvm train.txt --valid vali.txt --model m.rank --path -m pairwise,map")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["C", "pairwise", "map", "iterations", "residual"]
+    assert (lines[2][0], lines[27][0]) == ("2^-15", "2^10")
+    best = max(lines[2:28], key=lambda line: float(line[1]))
+    about = rl.load("m.rank").about
+    assert about["parameters"]["C"] == about["solver"]["C"] == 2.0 ** float(best[0][2:])
+    assert f"{about['measures']['valid']['pairwise']:.4f}" == best[1]
+    assert f"C={about['solver']['C']:g}: objective " in done.stderr
+    assert f"residual {about['solver']['residual']:.1e} after" in done.stderr
+
+
 def test_the_command_line_learns_what_python_learns(run: Any, files: Any) -> None:
     run("train spd train.txt --model m.rank --set steps=3000 --set lam=1e-3 --set average=true --seed 5")
     ranker = rl.SPD(steps=3000, lam=1e-3, average=True, seed=5).fit(rl.read("train.txt"))
@@ -119,7 +132,7 @@ def test_features_that_the_training_data_do_not_use(run: Any, complain: Any, tmp
         ("train spd none.txt --model m.rank", "none.txt: no such file"),
         ("train spd train.txt --valid none.txt --model m.rank", "none.txt: no such file"),
         ("train spd - --valid - --model m.rank", "only one of the inputs can be -"),
-        ("train forest train.txt --model m.rank", "'forest' is not one of 'spd', 'crr'"),
+        ("train forest train.txt --model m.rank", "'forest' is not one of 'spd', 'crr', 'ranksvm'"),
         (
             "train spd train.txt --model m.rank --set setps=3",
             "spd has no parameter 'setps' (did you mean steps?)",
@@ -139,6 +152,15 @@ def test_features_that_the_training_data_do_not_use(run: Any, complain: Any, tmp
         ),
         ("train spd train.txt --model m.rank -m ndgc", "no measure is called 'ndgc'"),
         ("train spd train.txt --model m.rank --seed -1", "-1 is not in the range"),
+        ("train ranksvm train.txt --model m.rank --path", "--path chooses C by held-out data"),
+        ("train spd train.txt --valid vali.txt --model m.rank --path", "spd has no path over C"),
+        (
+            "train ranksvm train.txt --valid vali.txt --model m.rank --path --set C=2",
+            "--path goes through all C itself",
+        ),
+        ("train ranksvm train.txt --model m.rank --seed 1", "ranksvm draws nothing at random"),
+        ("train ranksvm train.txt --model m.rank --stream", "ranksvm must see all rows"),
+        ("train ranksvm train.txt --model m.rank --set C=0", "C must be a number > 0, got 0"),
         ("train spd same.txt --model m.rank", "label"),
         ("train spd one.txt --model m.rank", "X has 1 sample"),
         ("train spd train.txt --model m.rank --label y", "label is no option for text"),

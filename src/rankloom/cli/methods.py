@@ -25,6 +25,7 @@ METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
     "pointwise": Method("rankloom.rankers.pointwise", "Pointwise", "regression on labels"),
+    "ranksvm": Method("rankloom.rankers.ranksvm", "RankSVM", "exact RankSVM over all pairs"),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
