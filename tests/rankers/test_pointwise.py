@@ -221,7 +221,7 @@ class Two:
         ({"regressor": "ridge", "seed": -1}, "seed must be a whole number from 0, got -1"),
         ({"regressor": Two()}, r"must predict one number a row, got an array of shape \(\d+, 2\)"),
     ],
-    ids=lambda value: repr(value) if isinstance(value, dict) else "",
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
 def test_choices_that_cannot_be(options: dict[str, Any], told: str) -> None:
     with pytest.raises(rl.InputError, match=told):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -135,7 +136,7 @@ def _check_path(along: bool, ranker: Any, method: str, valid: str | None, settin
 
 
 _METHOD_LINES = "\n".join(f"{name:<11} {method.summary}" for name, method in METHODS.items())
-command.help = str(command.help).replace("{methods}", _METHOD_LINES)
+command.help = inspect.cleandoc(str(command.help)).replace("{methods}", _METHOD_LINES)
 
 
 def _with_steps_per_row(model: Any, steps_per_row: float | None) -> Any:
