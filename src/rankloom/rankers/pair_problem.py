@@ -27,6 +27,7 @@ from rankloom.kernels.vectors import LANES
 from rankloom.rankers.descent import kernel_rows, labels_of
 
 CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
+_LARGE = 16  # a query that is so many times larger is shared by the threads, in two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
@@ -317,7 +318,7 @@ def _batches(plan: Plan, features: Features, cache: int) -> tuple[Any, list[int]
     """Batches of groups, which of them are large, and the most rows from end to end of the others."""
     starts, stops = plan.starts.astype(np.int64), plan.stops.astype(np.int64)
     before = _costs(features, starts)
-    large = _costs(features, stops) - before > cache
+    large = _costs(features, stops) - before > _LARGE * cache
     new = np.ones(len(starts), dtype=bool)
     new[1:] = (np.diff(before // cache) > 0) | large[1:] | large[:-1]
     first = np.flatnonzero(new)
