@@ -27,6 +27,7 @@ from rankloom.kernels.vectors import LANES
 from rankloom.rankers.descent import kernel_rows, labels_of
 
 CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
+_LARGE = 16  # a query that is so many times larger is shared by the threads, in two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
@@ -78,6 +79,7 @@ class PairProblem:
         self._pairs_of_group = shares * totals
         self._at_zero: dict[str, NDArray[np.float64]] = {}
         self._diagonal: NDArray[np.float64] | None = None
+        self._last: tuple[str, NDArray[np.float64], tuple[Losses, NDArray[np.float64]]] | None = None
         self._weights = Weights(as_kernel(row_weights, np.float64), shares)
         self._batches, self._large, self._span = _batches(self._plan, data.features, cache)
         self._blocks = _blocks(self._batches, self._large, data.features)
@@ -100,6 +102,8 @@ class PairProblem:
 
     def evaluate(self, w: NDArray[np.float64], loss: str = "squared") -> tuple[Losses, NDArray[np.float64]]:
         """The losses at w, and the gradient of the one asked for; products are with the Hessian here."""
+        if self._last is not None and self._last[0] == loss and np.array_equal(self._last[1], w):
+            return self._last[2]  # a path begins where it was, and the stopping rule at 0
         self.n_evaluations += 1
         which = kernel.SQUARES if loss == "squared" else kernel.HINGES
         losses = np.zeros((len(self._blocks) + 1, 2))
@@ -138,8 +142,9 @@ class PairProblem:
             )
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
-        gradient = self._sums.sum(axis=0)
-        return found, 2.0 * gradient if loss == "squared" else gradient
+        gradient = self._sums.sum(axis=0) * (2.0 if loss == "squared" else 1.0)
+        self._last = loss, w.copy(), (found, gradient)
+        return found, gradient
 
     def gradient_at_zero(self, loss: str) -> NDArray[np.float64]:
         """The loss's gradient at w = 0, of which the stopping rule speaks. Moves there the first time."""
@@ -317,7 +322,7 @@ def _batches(plan: Plan, features: Features, cache: int) -> tuple[Any, list[int]
     """Batches of groups, which of them are large, and the most rows from end to end of the others."""
     starts, stops = plan.starts.astype(np.int64), plan.stops.astype(np.int64)
     before = _costs(features, starts)
-    large = _costs(features, stops) - before > cache
+    large = _costs(features, stops) - before > _LARGE * cache
     new = np.ones(len(starts), dtype=bool)
     new[1:] = (np.diff(before // cache) > 0) | large[1:] | large[:-1]
     first = np.flatnonzero(new)
