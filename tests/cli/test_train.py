@@ -132,7 +132,7 @@ def test_features_that_the_training_data_do_not_use(run: Any, complain: Any, tmp
         ("train spd none.txt --model m.rank", "none.txt: no such file"),
         ("train spd train.txt --valid none.txt --model m.rank", "none.txt: no such file"),
         ("train spd - --valid - --model m.rank", "only one of the inputs can be -"),
-        ("train forest train.txt --model m.rank", "'forest' is not one of 'spd', 'crr', 'ranksvm'"),
+        ("train forest train.txt --model m.rank", "'forest' is not one of 'spd', 'crr'"),
         (
             "train spd train.txt --model m.rank --set setps=3",
             "spd has no parameter 'setps' (did you mean steps?)",
