@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankloom.data.clicks import ClickLog, make_clicks
+    from rankloom.data.feedback import Feedback
     from rankloom.data.generate import Generated, make_distinct, make_letor, make_mslr
     from rankloom.data.generate_topics import make_rcv1
     from rankloom.data.inspect import Finding, Inspection, inspect
@@ -48,9 +49,14 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.prank import PRank
+    from rankloom.rankers.progress import Progress
+    from rankloom.rankers.solar import SOLAR
     from rankloom.rankers.spd import SPD
+    from rankloom.rankers.states import resume
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
 
@@ -59,10 +65,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "CRR": "rankloom.rankers.crr",
     "ClickLog": "rankloom.data.clicks",
+    "CommitteePerceptron": "rankloom.rankers.committee",
     "Comparison": "rankloom.measures.comparison",
     "Difference": "rankloom.measures.comparison",
     "Evaluation": "rankloom.measures.evaluation",
     "Explanation": "rankloom.models.explanation",
+    "Feedback": "rankloom.data.feedback",
     "Finding": "rankloom.data.inspect",
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
@@ -74,13 +82,16 @@ _HOMES = {
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
+    "PRank": "rankloom.rankers.prank",
     "ParseError": "rankloom.errors",
+    "Progress": "rankloom.rankers.progress",
     "Qrels": "rankloom.data.trec",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
+    "SOLAR": "rankloom.rankers.solar",
     "SPD": "rankloom.rankers.spd",
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
@@ -109,6 +120,7 @@ _HOMES = {
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
     "reliability_curve": "rankloom.measures.curves",
+    "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
     "split": "rankloom.data.splits",
@@ -125,12 +137,15 @@ _HOMES = {
 
 __all__ = [
     "CRR",
+    "SOLAR",
     "SPD",
     "ClickLog",
+    "CommitteePerceptron",
     "Comparison",
     "Difference",
     "Evaluation",
     "Explanation",
+    "Feedback",
     "Finding",
     "Fold",
     "Folds",
@@ -142,7 +157,9 @@ __all__ = [
     "Measure",
     "MissingPackageError",
     "ModelError",
+    "PRank",
     "ParseError",
+    "Progress",
     "Qrels",
     "RankingData",
     "RankloomError",
@@ -176,6 +193,7 @@ __all__ = [
     "read_scores",
     "read_text",
     "reliability_curve",
+    "resume",
     "run_scores",
     "save_store",
     "split",

@@ -24,6 +24,11 @@ class Method(NamedTuple):
 METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
+    "solar": Method("rankloom.rankers.solar", "SOLAR", "online learning from pairs, first or second order"),
+    "prank": Method("rankloom.rankers.prank", "PRank", "the perceptron that ranks, online"),
+    "committee": Method(
+        "rankloom.rankers.committee", "CommitteePerceptron", "a committee of perceptrons, online"
+    ),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.

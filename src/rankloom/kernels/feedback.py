@@ -195,7 +195,7 @@ def draw_pairs(
     for query in range(len(offsets) - 1):
         first, n = offsets[query], offsets[query + 1] - offsets[query]
         total = _count_pairs(labels, first, n, keys, order)
-        count = 0
+        count = np.int64(0)
         if total > 0:
             count = np.int64(_choose(np.uint64(total), np.uint64(most), random, chosen, marks))
         for k in range(count):
