@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.online.loop import OnlineLoop, read_log
     from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
@@ -82,6 +83,7 @@ _HOMES = {
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
+    "OnlineLoop": "rankloom.online.loop",
     "PRank": "rankloom.rankers.prank",
     "ParseError": "rankloom.errors",
     "Progress": "rankloom.rankers.progress",
@@ -113,6 +115,7 @@ _HOMES = {
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
+    "read_log": "rankloom.online.loop",
     "read_parquet": "rankloom.data.tables",
     "read_qrels": "rankloom.data.trec",
     "read_ranking": "rankloom.data.trec",
@@ -157,6 +160,7 @@ __all__ = [
     "Measure",
     "MissingPackageError",
     "ModelError",
+    "OnlineLoop",
     "PRank",
     "ParseError",
     "Progress",
@@ -186,6 +190,7 @@ __all__ = [
     "read",
     "read_csv",
     "read_folds",
+    "read_log",
     "read_parquet",
     "read_qrels",
     "read_ranking",

@@ -145,12 +145,7 @@ class Online(Ranker):
             feedback: a label for each row, or a `Feedback`: grades, pairs or clicks.
             weights: the weight of each row.
         """
-        features = X.features if isinstance(X, RankingData) else features_from(X)
-        told = feedback if isinstance(feedback, Feedback) else Feedback.grades(feedback)
-        told.check(features.n_rows)
-        self._ready(features.n_features)
-        if self._learns_rows() and (told.pairs is not None or told.labels is None):
-            raise InputError(f"{type(self).__name__} learns from labels, not from pairs; give grades")
+        features, told = self.checked_query(X, feedback)
         own = None if weights is None else np.asarray(weights, dtype=np.float64)
         if own is not None and (own.shape != (features.n_rows,) or not (own >= 0.0).all()):
             raise InputError(f"weights must be {features.n_rows} numbers from 0, got {weights!r:.60}")
@@ -158,9 +153,19 @@ class Online(Ranker):
         batch = Batch(features, offsets, told.labels, own, told.pairs, told.weights)
         return self._learn(batch)
 
+    def checked_query(self, X: Any, feedback: Any) -> tuple[Features, Feedback]:
+        """Rows and feedback that can be learned from, or an error."""
+        features = _table(X)
+        told = feedback if isinstance(feedback, Feedback) else Feedback.grades(feedback)
+        told.check(features.n_rows)
+        self._ready(features.n_features)
+        if self._learns_rows() and (told.pairs is not None or told.labels is None):
+            raise InputError(f"{type(self).__name__} learns from labels, not from pairs; give grades")
+        return features, told
+
     def rank_one_query(self, X: Any) -> NDArray[np.float64]:
         """The scores of the rows of one query, as `learn_one_query` would give; nothing is learned."""
-        features = X.features if isinstance(X, RankingData) else features_from(X)
+        features = _table(X)
         self._ready(features.n_features)
         return self._scores(features)
 
@@ -406,6 +411,12 @@ class Online(Ranker):
 
         self._model()
         write_state(self, path)
+
+
+def _table(X: Any) -> Features:
+    if isinstance(X, Features):
+        return X
+    return X.features if isinstance(X, RankingData) else features_from(X)
 
 
 def _writable(values: NDArray[np.float64]) -> NDArray[np.float64]:
