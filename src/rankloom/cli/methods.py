@@ -27,7 +27,7 @@ METHODS = {
     "solar": Method("rankloom.rankers.solar", "SOLAR", "online learning from pairs, first or second order"),
     "prank": Method("rankloom.rankers.prank", "PRank", "the perceptron that ranks, online"),
     "committee": Method(
-        "rankloom.rankers.committee", "CommitteePerceptron", "a committee of perceptrons, online"
+        "rankloom.rankers.committee", "CommitteePerceptron", "perceptrons in committee, online"
     ),
 }
 

@@ -107,18 +107,21 @@ def _difference(rows: Rows, better: Any, worse: Any, work: Work) -> Any:
         _dense_difference(rows.values, first, start, last - first, work.x)
         return last - first
     count = _0
-    while first < last or start < stop:
-        one = np.int64(rows.columns[first]) if first < last else np.int64(1) << np.int64(40)
-        other = np.int64(rows.columns[start]) if start < stop else np.int64(1) << np.int64(40)
-        value = 0.0
-        if one <= other:
-            value += np.float64(rows.values[first])
-            first += _1
-        if other <= one:
-            value -= np.float64(rows.values[start])
-            start += _1
-        work.columns[count] = np.uint32(min(one, other))
-        work.x[count] = value
+    while first < last and start < stop:  # no branch on which comes first: nobody could predict it
+        one, other = rows.columns[first], rows.columns[start]
+        in_a, in_b = one <= other, other <= one
+        work.columns[count] = min(one, other)
+        work.x[count] = in_a * np.float64(rows.values[first]) - in_b * np.float64(rows.values[start])
+        first += np.uint64(in_a)
+        start += np.uint64(in_b)
+        count += _1
+    for place in range(first, last):
+        work.columns[count] = rows.columns[place]
+        work.x[count] = rows.values[place]
+        count += _1
+    for place in range(start, stop):
+        work.columns[count] = rows.columns[place]
+        work.x[count] = -rows.values[place]
         count += _1
     return count
 
@@ -293,6 +296,16 @@ def _change(s: Any, t: Any, n: Any) -> None:
         t[i] = 0.0
 
 
+@kernel(allocates=False, fast_sums=True)
+def _settle_product(y: Any, x: Any, a: Any, b: Any, n: Any) -> Any:
+    """y = a y + b x; x'y."""
+    total = 0.0
+    for j in range(n):
+        y[j] = a * y[j] + b * x[j]
+        total += y[j] * x[j]
+    return total
+
+
 @kernel(allocates=False)
 def _full_step(rows: Rows, recipe: Recipe, state: State, work: Work, n: Any, loss: Any, weight: Any) -> None:
     """SOLAR-II. The change of s that t stands for is made now, and this step's is left in t."""
@@ -304,10 +317,7 @@ def _full_step(rows: Rows, recipe: Recipe, state: State, work: Work, n: Any, los
         for k in range(n):
             x[work.columns[k]] = work.x[k]
     _change_and_multiply(state.spread, work.t, x, work.y, d)
-    variance = 0.0
-    for j in range(d):
-        work.y[j] = scalars[A] * work.y[j] + scalars[B] * x[j]
-        variance += work.y[j] * x[j]
+    variance = _settle_product(work.y, x, scalars[A], scalars[B], d)
     beta = max(variance, 0.0) + recipe.gamma / weight
     step, root = loss / beta / scalars[SCALE], 1.0 / np.sqrt(beta * scalars[A])
     for j in range(d):
