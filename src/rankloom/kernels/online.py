@@ -309,13 +309,15 @@ def _settle_product(y: Any, x: Any, a: Any, b: Any, n: Any) -> Any:
 @kernel(allocates=False)
 def _full_step(rows: Rows, recipe: Recipe, state: State, work: Work, n: Any, loss: Any, weight: Any) -> None:
     """SOLAR-II. The change of s that t stands for is made now, and this step's is left in t."""
-    scalars, x, d = state.scalars, work.x, np.uint64(len(state.v))
+    scalars, x, d = state.scalars, work.dense, np.uint64(len(state.v))
     if rows.width == 0:
-        x = work.dense
         for j in range(d):
             x[j] = 0.0
         for k in range(n):
             x[work.columns[k]] = work.x[k]
+    else:  # x must be one array, whatever the rows are: else the loops over it are not vectorised
+        for j in range(d):
+            x[j] = work.x[j]
     _change_and_multiply(state.spread, work.t, x, work.y, d)
     variance = _settle_product(work.y, x, scalars[A], scalars[B], d)
     beta = max(variance, 0.0) + recipe.gamma / weight
