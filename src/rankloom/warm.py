@@ -94,6 +94,7 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_join, dense)
     yield partial(_learn, dense)
     yield partial(_learn, sparse)
+    yield partial(_learn_online, dense)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -132,6 +133,17 @@ def _learn(data: RankingData) -> None:
 
     for ranker in (SPD(steps=10), CRR(steps=10)):
         ranker.fit(data)
+
+
+def _learn_online(data: RankingData) -> None:
+    """Query by query: from labels and from pairs, by all forms of learners, which share a kernel."""
+    from rankloom.data.feedback import Feedback
+    from rankloom.rankers.committee import CommitteePerceptron
+    from rankloom.rankers.solar import SOLAR
+
+    for ranker in (SOLAR(), CommitteePerceptron()):
+        ranker.fit(data).decision_function(data)
+        ranker.learn_one_query(np.eye(2, data.n_features), Feedback.preferences([(0, 1)]))
 
 
 def _measure(data: RankingData) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterable
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,7 @@ class Lines:
     def __init__(self, data: str) -> None:
         from rankloom.data.sources import opened
 
-        self._raw: Any = click.get_binary_stream("stdin") if data == "-" else None
+        self._raw: Any = sys.stdin.buffer if data == "-" else None
         self._opened: Any = None if self._raw is not None else opened(data)
 
     def __enter__(self) -> Iterable[bytes]:

@@ -7,11 +7,13 @@ perceptron: w <- w + a - b where b is scored as high as a, or higher.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.kernels.online import State
 from rankloom.rankers.checks import one_of
@@ -89,6 +91,16 @@ class PRank(Online):
             levels = np.insert(levels, place, label)
         mind = mind._replace(state=mind.state._replace(small=thresholds), extra={"levels": levels})
         return mind, np.searchsorted(levels, batch.labels).astype(np.float64)
+
+    def _cuts(self, data: RankingData) -> list[tuple[int, int]]:
+        """A query with a label that nobody has seen begins a run: before it, there is no such level."""
+        if not self._learns_rows() or data.y is None:
+            return super()._cuts(data)
+        _, firsts = np.unique(data.y, return_index=True)
+        new = firsts[~np.isin(data.y[firsts], self._mind.extra["levels"])]
+        bringing = np.unique(np.searchsorted(data.offsets, new, side="right") - 1).tolist()
+        edges = sorted({*bringing, *(edge for cut in super()._cuts(data) for edge in cut)})
+        return list(pairwise(edges))
 
     @property
     def levels_(self) -> NDArray[np.float64]:
