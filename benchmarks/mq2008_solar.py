@@ -18,7 +18,7 @@ import numpy as np
 import rankloom as rl
 
 CUTS = (1, 5, 10)
-# The second is LETOR's gains and discounts, without its rule that a query with fewer than k documents counts 0.
+# The second is LETOR's, but for its rule that a query with fewer than k documents counts 0.
 CONVENTIONS = {"burges": "burges", "letor, short lists too": "letor4:short=truncate", "letor4": "letor4"}
 ORDERS = 10
 LEARNERS: dict[str, Callable[[int], Any]] = {

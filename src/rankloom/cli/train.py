@@ -72,7 +72,8 @@ def command(
 ) -> None:
     """Learn a ranker from data, measure it, and write the model to a file.
 
-    METHOD is spd (stochastic pairwise descent) or crr (combined regression and ranking). TRAIN is any data
+    METHOD is spd (stochastic pairwise descent), crr (combined regression and ranking), or one of those
+    that learn online, in one pass: solar, prank and committee. TRAIN is any data
     with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
     from while it is read, once, in memory that does not grow with it.
 

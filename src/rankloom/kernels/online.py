@@ -240,7 +240,7 @@ def _rank(rows: Rows, first: Any, last: Any, recipe: Recipe, state: State, work:
         scores[row] = score * state.scalars[SCALE]
 
 
-@kernel(allocates=False, fast_sums=True)
+@kernel(inline=True, allocates=False, fast_sums=True)
 def _change_and_multiply(s: Any, t: Any, x: Any, y: Any, n: Any) -> None:
     """s -= t t', and y = s x, in one pass over the packed triangle: four rows at a time."""
     fours = n // _4 * _4
