@@ -141,7 +141,7 @@ def _learn_online(data: RankingData) -> None:
     from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.solar import SOLAR
 
-    for ranker in (SOLAR(), CommitteePerceptron()):
+    for ranker in (SOLAR(covariance="low-rank"), CommitteePerceptron()):
         ranker.fit(data).decision_function(data)
         ranker.learn_one_query(np.eye(2, data.n_features), Feedback.preferences([(0, 1)]))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rankloom.kernels.online import State
 
-BATCH = 64
+BATCH = 32
 
 
 class Held(NamedTuple):
@@ -60,6 +60,8 @@ def _rows(held: Held, count: int, width: int) -> Any:
 
 def _fold(state: State, X: Any, gamma: float) -> State:
     """Let the rows of X join. What w is does not change."""
+    from rankloom.kernels.eigen import diagonalise
+
     rank = state.table.shape[1]
     U = state.table / state.spread[:, None]
     p = 1.0 / state.spread
@@ -67,10 +69,12 @@ def _fold(state: State, X: Any, gamma: float) -> State:
     before = p + (U * U).sum(axis=1) + np.asarray(X.multiply(X).sum(axis=0)).ravel()
     cross = X @ U
     gram = np.block([[U.T @ U, cross.T], [cross, (X @ X.T).toarray()]])
-    strengths, turns = np.linalg.eigh(gram)
-    kept = strengths[::-1][:rank]
-    least = max(float(strengths[::-1][rank]), 0.0)
-    turns = turns[:, ::-1][:, :rank]
+    gram = np.ascontiguousarray((gram + gram.T) / 2.0)
+    turns = np.empty_like(gram)
+    diagonalise(gram, turns)
+    order = np.argsort(-np.diag(gram), kind="stable")
+    kept, least = np.diag(gram)[order[:rank]], max(float(gram[order[rank], order[rank]]), 0.0)
+    turns = turns[order[:rank]].T
     shrink = np.sqrt(np.maximum(kept - least, 0.0) / np.where(kept > 0.0, kept, 1.0))
     U_new = (U @ turns[:rank] + X.T @ turns[rank:]) * shrink
     p_new = np.maximum(before - (U_new * U_new).sum(axis=1), 1.0)

@@ -22,7 +22,6 @@ from rankloom.rankers.sketch import Held, joined, new_sketch, settle, weights_of
 
 COVARIANCES = ("auto", "full", "low-rank", "diagonal")
 FULL_UP_TO = 1_000
-LOW_RANK_UP_TO = 20_000
 _NAMES = (None, "full", "diagonal", "low-rank")  # by the number of the kernel's form
 
 
@@ -35,8 +34,7 @@ class SOLAR(Online):
         C: of SOLAR-I: the larger, the longer a step; None is 1e-5, the paper's.
         gamma: of SOLAR-II: the larger, the shorter a step; None is 1e4, the paper's.
         covariance: of SOLAR-II: "full", "low-rank" (a diagonal and a few directions), "diagonal", or "auto":
-            full up to 1,000 features, low-rank up to 20,000, diagonal beyond, and for low-rank with
-            `forget`. `covariance_` says which it was.
+            full up to 1,000 features, diagonal beyond. `covariance_` says which it was.
         rank: of "low-rank": how many directions; None is 8.
         forget: the factor by which what was learned counts less with each further query: w shrinks by its
             root, and the covariance goes back towards 1. 1 forgets nothing; 0.99 remembers about 100 queries.
@@ -83,7 +81,7 @@ class SOLAR(Online):
                 )
         if self.order == 1 and self.covariance != "auto":
             raise InputError(f"covariance={self.covariance!r} needs order=2; leave it out, or choose that")
-        if self.rank is not None and self.covariance not in ("auto", "low-rank"):
+        if self.rank is not None and self.covariance != "low-rank":
             raise InputError(f'rank needs covariance="low-rank", got {self.covariance!r}; leave rank out')
         if self.covariance == "low-rank" and self.forget < 1.0:
             raise InputError('forget needs covariance="full" or "diagonal"; low-rank cannot forget')
@@ -106,9 +104,7 @@ class SOLAR(Online):
             return FIRST
         if self.covariance != "auto":
             return {"full": FULL, "low-rank": LOW_RANK, "diagonal": DIAGONAL}[self.covariance]
-        if n_features <= FULL_UP_TO:
-            return FULL
-        return LOW_RANK if n_features <= LOW_RANK_UP_TO and self.forget == 1.0 else DIAGONAL
+        return FULL if n_features <= FULL_UP_TO else DIAGONAL
 
     @property
     def covariance_(self) -> str | None:
