@@ -75,6 +75,16 @@ def test_json_lines_through_a_pipe(run: Any) -> None:
     assert entries[0][1].feedback.weights.tolist() == [3.0, 3.0]
 
 
+@pytest.mark.parametrize("group", ["", "--group 3"])
+def test_whoever_sends_json_gets_an_answer_also_to_what_is_known(run: Any, group: str) -> None:
+    line = '{"query": "q", "x": [[1], [2]], "labels": [0, 1]}\n'
+    done = run(f"online - --state live {group}", stdin=line + line)
+    assert len(done.stdout.splitlines()) == 2
+    again = run(f"online - --state live {group}", stdin=line + line)
+    assert [json.loads(one)["ranking"] for one in again.stdout.splitlines()] == [["1", "0"]] * 2
+    assert "2 queries had been learned before" in again.stderr
+
+
 def test_the_log(run: Any, run_json: Any) -> None:
     run("online - --state live", stdin=QUERIES + '{"query": "q", "labels": [0, 2, 1]}\n')
     lines = run("online log live").stdout.splitlines()

@@ -240,11 +240,12 @@ class Learner:
         self._told = told
 
     def _one(self, source: Source, asked: Asked) -> None:
-        if self._is_known(asked):
+        known = self._is_known(asked)
+        if asked.is_new and (source.is_json or not known):  # who sends JSON waits for an answer
+            give(source, asked, self._ranker.rank_one_query(asked.features))
+        if known:
             self._known += 1
             return
-        if asked.is_new:
-            give(source, asked, self._ranker.rank_one_query(asked.features))
         if asked.feedback is None:
             return
         if self._loop is None:
@@ -263,7 +264,8 @@ class Learner:
         for asked, scores in zip(waiting, self._loop.learn_group(told), strict=True):
             if scores is None:
                 self._known += 1
-            elif asked.is_new:
+                scores = self._ranker.rank_one_query(asked.features) if source.is_json else None
+            if asked.is_new and scores is not None:
                 give(source, asked, scores)
 
     def _is_known(self, asked: Asked) -> bool:
