@@ -340,14 +340,15 @@ class Online(Ranker):
             longest = 2 * int(np.diff(features.row_offsets).max(initial=1))
         size = max(d, 64)
         work: Work | None = getattr(self, "_room", None)
-        if work is None or len(work.x) < longest or len(work.t) != size or len(work.taken) < most:
+        taken = most if self._one_by_one() else 0
+        if work is None or len(work.x) < longest or len(work.t) != size or len(work.taken) < taken:
             work = Work(
                 np.zeros(longest),
                 np.zeros(longest, dtype=np.uint32),
                 np.zeros(max(size, 2 * self._rank())),
                 np.zeros(size),
                 np.zeros(size),
-                np.zeros((most if self._one_by_one() else 0, 2), dtype=np.int64),
+                np.zeros((taken, 2), dtype=np.int64),
             )
             self._room = work
         return work
