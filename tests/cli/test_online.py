@@ -135,6 +135,17 @@ def test_a_bad_line_ends_the_stream_and_keeps_what_came_before(run: Any) -> None
     assert len(list(rl.read_log("live"))) == 1
 
 
+def test_who_only_asks_for_a_ranking_need_not_wait_for_a_group(run: Any) -> None:
+    text = '{"query": "q", "x": [[1], [2]]}\n{}\n'
+    done = run("online - --state live --method prank --group 9", code=2, stdin=text)
+    assert json.loads(done.stdout)["query"] == "q"
+
+
+def test_methods_that_learn_online_say_where_streams_are(complain: Any, judged: rl.RankingData) -> None:
+    told = complain("train solar judged.txt --stream --model m.rank")
+    assert "solar learns from a stream with rankloom online" in told
+
+
 def test_another_learner_is_refused(run: Any, complain: Any) -> None:
     run("online - --state live", stdin=QUERIES)
     assert "live holds solar(" in complain("online - --state live --set gamma=3", stdin=QUERIES)

@@ -56,6 +56,10 @@ def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: 
 
 def _for_stream(method: str, ranker: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Settings under which a ranker learns from a stream."""
+    if not hasattr(ranker, "fit_stream") and hasattr(ranker, "learn_one_query"):
+        raise InputError(
+            f"{method} learns from a stream with rankloom online; leave --stream out, or use that"
+        )
     if not hasattr(ranker, "fit_stream"):
         raise InputError(f"{method} must see all rows before it learns; leave --stream out")
     if "steps" in values:

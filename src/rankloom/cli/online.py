@@ -216,7 +216,8 @@ class Learner:
                 self._begin(asked.features.n_features)
             self._queries += 1
             self._waiting.append(asked)
-            if len(self._waiting) >= (self._given["group"] or 1) or not asked.is_new:
+            waits_for_more = asked.is_new and asked.feedback is not None
+            if len(self._waiting) >= (self._given["group"] or 1) or not waits_for_more:
                 self._settle(source)
         self._settle(source)
 

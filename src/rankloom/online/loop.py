@@ -81,7 +81,7 @@ class OnlineLoop:
         self._end: journal.Appender | None = None
         if learner is None and not journals(self.folder):
             raise InputError(f"{folder} holds no learner yet; give one to begin with")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make(self.folder)
         self._lock = Lock(self.folder)
         try:
             if not journals(self.folder):
@@ -313,6 +313,18 @@ def describe(known: tuple[str, dict[str, Any]]) -> str:
     """A learner in words."""
     method, parameters = known
     return f"{method}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
+
+
+def _make(folder: Path) -> None:
+    """A folder that is still there when the power comes back."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in missing if os.name == "posix" else []:
+        handle = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _name(given: Any) -> str:
