@@ -98,6 +98,13 @@ def test_a_compaction_that_was_killed_before_it_cleared_up(folder: Path) -> None
     assert not old.exists()
 
 
+def test_what_a_killed_process_left_half_written_is_cleared_away(folder: Path) -> None:
+    (folder / ".tmp-0-0-1-2-snapshot-000000000041.state").write_bytes(b"half")
+    before = bits(folder)
+    assert not list(folder.glob(".tmp-*"))
+    assert bits(folder) == before
+
+
 def test_every_kind_of_feedback_comes_back_from_the_log(tmp_path: Path) -> None:
     X = csr_array(np.array([[0, 1.5], [2, 0], [0, 0]], dtype=np.float32))
     with rl.OnlineLoop(tmp_path, rl.SOLAR(order=1), n_features=2) as loop:

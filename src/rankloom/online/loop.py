@@ -106,7 +106,7 @@ class OnlineLoop:
     def _open(self, wanted: Online | None) -> None:
         *older, path = journals(self.folder)
         found = journal.scan(path)
-        for other in older:  # what a compaction left when it was killed
+        for other in (*older, *self.folder.glob(".tmp-*")):  # left by who was killed; nobody else writes here
             other.unlink()
         last = found.base + len(found.records)
         self.learner, snapshot = self._load(found.base, last)
