@@ -135,7 +135,7 @@ def updates(rounds: int) -> None:
             told = Feedback(np.array([0, n]), pairs, NOTHING, NOTHING)
             work = Work(
                 np.zeros(max(d, 2 * nnz)), np.zeros(2 * nnz, np.uint32), np.zeros(max(d, 64)),
-                np.zeros(max(d, 64)), np.zeros(max(d, 64)), np.zeros((n, 2), np.int64),
+                np.zeros(max(d, 64)), np.zeros(max(d, 64)), np.zeros(n, np.int64),
             )  # fmt: skip
             how, scores = Recipe(form, 1e-5, 1e4, 1.0), np.empty(200)
             states = [state_of(form, d) for _ in range(6)]
@@ -168,7 +168,7 @@ def long_run(count: int) -> None:
         X = np.hstack((base, base + 1e-3 * draw.normal(size=base.shape))).astype(np.float32)
         rows = Rows(X.ravel(), np.empty(0, np.uint32), np.zeros(1, np.uint64), d)
         state, scores = state_of(online.FULL, d), np.empty(1000)
-        work = Work(*(np.zeros(d), np.zeros(2 * d, np.uint32), *np.zeros((3, d)), np.zeros((0, 2), np.int64)))
+        work = Work(*(np.zeros(d), np.zeros(2 * d, np.uint32), *np.zeros((3, d)), np.zeros(0, np.int64)))
         while state.scalars[online.UPDATES] < count:
             pairs = draw.integers(0, 500, (200_000, 2))
             pairs[:, 1] += 500

@@ -46,7 +46,7 @@ def state_of(form: int, d: int, size: int = 3) -> State:
 def work_of(d: int, n_pairs: int) -> Work:
     return Work(
         np.zeros(2 * d), np.zeros(2 * d, np.uint32), np.zeros(max(d, 64)), np.zeros(max(d, 64)),
-        np.zeros(max(d, 64)), np.zeros((n_pairs, 2), np.int64),
+        np.zeros(max(d, 64)), np.zeros(n_pairs, np.int64),
     )  # fmt: skip
 
 

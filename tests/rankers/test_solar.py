@@ -143,6 +143,21 @@ def test_low_rank_is_as_the_full_one_where_there_are_directions_enough() -> None
     assert (np.linalg.eigvalsh(precise) > 1.0).all()
 
 
+def test_what_a_pair_weighs_counts_in_the_low_rank_covariance_too() -> None:
+    """Four times the weight, or the same pair in a problem with a fourth of gamma: the same."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 5)).astype(np.float32)
+    pairs = [(int(a), int(b)) for a, b in rng.integers(0, 30, (90, 2)) if a != b]
+    heavy = rl.SOLAR(gamma=8.0, covariance="low-rank", rank=2)
+    plain = rl.SOLAR(gamma=2.0, covariance="low-rank", rank=2)
+    for _ in range(5):
+        heavy.learn_one_query(X, rl.Feedback.preferences(pairs, np.full(len(pairs), 4.0)))
+        plain.learn_one_query(X, rl.Feedback.preferences(pairs))
+    np.testing.assert_allclose(heavy._mind.state.spread, plain._mind.state.spread)
+    np.testing.assert_allclose(heavy.model_.weights, plain.model_.weights)
+    assert heavy._mind.state.spread.max() < 0.2
+
+
 def test_a_linear_model_to_start_from(data: rl.RankingData) -> None:
     known = rl.SPD(steps=1000).fit(data).model_
     for learner in (rl.SOLAR(start=known), rl.PRank(start=known), rl.CommitteePerceptron(start=known)):
@@ -254,8 +269,16 @@ def test_data_that_cannot_be(data: rl.RankingData) -> None:
         rl.PRank().learn_one_query(X, rl.Feedback.preferences([(0, 1)]))
     with pytest.raises(rl.InputError, match="on must be one of rows, pairs"):
         rl.PRank("lists").fit(data)
-    with pytest.raises(rl.InputError, match="on must stay as it is while learning goes on"):
+    with pytest.raises(rl.InputError, match="on must stay 'rows' while learning goes on, got 'pairs'"):
         rl.PRank().fit(data).set_params(on="pairs").partial_fit(data)
+    again = rl.PRank().fit(data).set_params(on="pairs").fit(data)
+    assert again.model_.weights.tolist() == rl.PRank("pairs").fit(data).model_.weights.tolist()
+    for learner, changed in (
+        (rl.SOLAR(), {"order": 1}), (rl.SOLAR(), {"window": 3}), (rl.CommitteePerceptron(), {"experts": 3})
+    ):  # fmt: skip
+        with pytest.raises(rl.InputError, match=r"must stay .* while learning goes on"):
+            learner.fit(data).set_params(**changed).partial_fit(data)
+        learner.fit(data)
     with pytest.raises(rl.InputError, match="experts must be a whole number from 1"):
         rl.CommitteePerceptron(0).fit(data)
 

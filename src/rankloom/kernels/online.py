@@ -81,6 +81,7 @@ class Work(NamedTuple):
     t: NDArray[np.float64]
     dense: NDArray[np.float64]
     taken: NDArray[np.int64]
+    """Low rank: which pairs of the last query changed something."""
 
 
 @kernel(inline=True, allocates=False)
@@ -473,7 +474,7 @@ def _learn_all(
                 _learn_row(rows, better, feedback.levels[better], weight, state, work)
         elif _learn_pair(rows, better, worse, weight, recipe, state, work):
             if recipe.form == LOW_RANK:
-                work.taken[updated, 0], work.taken[updated, 1] = better, worse
+                work.taken[updated] = k
             updated += 1
     return updated
 
@@ -490,7 +491,7 @@ def learn(
 ) -> Any:
     """Rank each query by what was learned before it, then learn from its feedback.
 
-    Fills scores, one a row. How many pairs of the last query changed something; they are in work.taken.
+    Fills scores, one a row. How many pairs of the last query changed something.
     """
     updated = 0
     for query in range(len(offsets) - 1):

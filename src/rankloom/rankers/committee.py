@@ -31,6 +31,8 @@ class CommitteePerceptron(Online):
         seed: of the pairs drawn and their order.
     """
 
+    _stay = ("experts",)
+
     def __init__(
         self,
         experts: int = 20,

@@ -72,6 +72,8 @@ class Online(Ranker):
     measure: Any
     _mind: Mind
     _meter: Meter
+    _stay: tuple[str, ...] = ()
+    """Parameters that what is learned has the shape of."""
 
     # What a method says of itself.
 
@@ -199,6 +201,7 @@ class Online(Ranker):
         state = State(start, nothing, np.empty((0, 0)), nothing, scalars, seed)
         self._check()
         self._meter = Meter(whole("window", self.window, 1))
+        self._begun_with = {name: getattr(self, name) for name in ("window", *self._stay)}
         self._mind = self._begun(n_features, state)
         self._changed(n_features)
         return self
@@ -215,6 +218,12 @@ class Online(Ranker):
                 "those it has learned from so far, or fit anew"
             )
         self._check()
+        for parameter, value in self._begun_with.items():
+            if getattr(self, parameter) != value:
+                raise InputError(
+                    f"{parameter} must stay {value!r} while learning goes on, got "
+                    f"{getattr(self, parameter)!r:.60}; or fit anew"
+                )
 
     def _learn_data(self, data: RankingData) -> NDArray[np.float64]:
         """All queries of some data. Scores in the order of its rows."""
@@ -283,12 +292,22 @@ class Online(Ranker):
             self._meter.add(values)
         counts = mind.counts
         counts = {"queries": counts["queries"] + n_queries, "rows": counts["rows"] + n_rows}
-        self._mind = self._learned(mind._replace(counts=counts), batch, work.taken[:updated])
+        mind = mind._replace(counts=counts)
+        if self._one_by_one() and updated:
+            taken = work.taken[:updated]
+            mind = self._learned(mind, batch, pairs[taken], weights[taken] if len(weights) else None)
+        self._mind = mind
         self._changed(batch.features.n_features)
         return scores
 
-    def _learned(self, mind: Mind, batch: Batch, taken: NDArray[np.int64]) -> Mind:  # noqa: ARG002
-        """What is to be done after a batch; `taken` are the pairs that changed something."""
+    def _learned(
+        self,
+        mind: Mind,
+        batch: Batch,  # noqa: ARG002
+        pairs: NDArray[np.int64],  # noqa: ARG002
+        weights: NDArray[np.float64] | None,  # noqa: ARG002
+    ) -> Mind:
+        """What is to be done after a query; of its pairs, those that changed something."""
         return mind
 
     def _drawn(
@@ -348,7 +367,7 @@ class Online(Ranker):
                 np.zeros(max(size, 2 * self._rank())),
                 np.zeros(size),
                 np.zeros(size),
-                np.zeros((taken, 2), dtype=np.int64),
+                np.zeros(taken, dtype=np.int64),
             )
             self._room = work
         return work

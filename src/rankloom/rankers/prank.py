@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankloom.data.ranking_data import RankingData
-from rankloom.errors import InputError
 from rankloom.kernels.online import State
 from rankloom.rankers.checks import one_of
 from rankloom.rankers.online import Batch, Mind, Online
@@ -39,6 +38,8 @@ class PRank(Online):
         thresholds_: with "rows": from which score on a row is of the next level.
     """
 
+    _stay = ("on",)
+
     def __init__(
         self,
         on: str = "rows",
@@ -55,12 +56,6 @@ class PRank(Online):
     def _check(self) -> None:
         one_of("on", self.on, ON)
         self._most()
-        if hasattr(self, "_mind") and bool(self._mind.extra) != self._learns_rows():
-            raise InputError(f"on must stay as it is while learning goes on, got {self.on!r}; or fit anew")
-
-    def _begin(self, n_features: int) -> Any:
-        self.__dict__.pop("_mind", None)
-        return super()._begin(n_features)
 
     def _learns_rows(self) -> bool:
         return bool(self.on == "rows")

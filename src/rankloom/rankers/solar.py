@@ -48,6 +48,8 @@ class SOLAR(Online):
         covariance_: which form of covariance is kept; None for SOLAR-I.
     """
 
+    _stay = ("order", "covariance", "rank")
+
     def __init__(
         self,
         order: int = 2,
@@ -137,9 +139,14 @@ class SOLAR(Online):
 
         return hasattr(self, "_mind") and self._mind.form == LOW_RANK
 
-    def _learned(self, mind: Mind, batch: Batch, taken: NDArray[np.int64]) -> Mind:
-        if not self._one_by_one() or not len(taken):
-            return mind
+    def _learned(
+        self,
+        mind: Mind,
+        batch: Batch,
+        pairs: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+    ) -> Mind:
+        """Low rank: what was learned waits to join the covariance."""
         from scipy.sparse import csr_array
 
         from rankloom.data.sparse import as_csr_array
@@ -147,10 +154,9 @@ class SOLAR(Online):
         features = batch.features
         table = csr_array(features.values) if features.row_offsets is None else as_csr_array(features)
         table = table.astype(np.float64)
-        differences = csr_array(table[taken[:, 0]] - table[taken[:, 1]])
-        if batch.row_weights is not None:
-            roots = np.sqrt(batch.row_weights[taken[:, 0]] * batch.row_weights[taken[:, 1]])
-            differences = csr_array(differences.multiply(roots[:, None]))
+        differences = csr_array(table[pairs[:, 0]] - table[pairs[:, 1]])
+        if weights is not None:
+            differences = csr_array(differences.multiply(np.sqrt(weights)[:, None]))
         differences.eliminate_zeros()
         differences.sort_indices()
         state, held = settle(mind.state, joined(Held(**mind.extra), differences), self._gamma())
