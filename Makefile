@@ -75,6 +75,8 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/stream.py
 	$(BENCH)/scaler.py
 	$(BENCH)/ranksvm.py
+	$(BENCH)/online.py
+	$(BENCH)/drift.py
 
 clean: ## forget the environment and everything that was built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankloom.data.clicks import ClickLog, make_clicks
+    from rankloom.data.feedback import Feedback
     from rankloom.data.generate import Generated, make_distinct, make_letor, make_mslr
     from rankloom.data.generate_topics import make_rcv1
     from rankloom.data.inspect import Finding, Inspection, inspect
@@ -50,14 +51,20 @@ if TYPE_CHECKING:
     from rankloom.models.load import load
     from rankloom.models.scaled import ScaledModel
     from rankloom.models.trees import TreeModel
+    from rankloom.online.loop import OnlineLoop, read_log
+    from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.objective import objective
     from rankloom.rankers.pointwise import Pointwise
+    from rankloom.rankers.prank import PRank
+    from rankloom.rankers.progress import Progress
     from rankloom.rankers.ranksvm import RankSVM
     from rankloom.rankers.ranksvm_path import PathPoint, RankSVMPath
     from rankloom.rankers.scaler import QueryScaler
+    from rankloom.rankers.solar import SOLAR
     from rankloom.rankers.spd import SPD
+    from rankloom.rankers.states import resume
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
 
@@ -66,10 +73,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "CRR": "rankloom.rankers.crr",
     "ClickLog": "rankloom.data.clicks",
+    "CommitteePerceptron": "rankloom.rankers.committee",
     "Comparison": "rankloom.measures.comparison",
     "Difference": "rankloom.measures.comparison",
     "Evaluation": "rankloom.measures.evaluation",
     "Explanation": "rankloom.models.explanation",
+    "Feedback": "rankloom.data.feedback",
     "Finding": "rankloom.data.inspect",
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
@@ -81,9 +90,12 @@ _HOMES = {
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
     "ModelError": "rankloom.errors",
+    "OnlineLoop": "rankloom.online.loop",
+    "PRank": "rankloom.rankers.prank",
     "ParseError": "rankloom.errors",
     "PathPoint": "rankloom.rankers.ranksvm_path",
     "Pointwise": "rankloom.rankers.pointwise",
+    "Progress": "rankloom.rankers.progress",
     "Qrels": "rankloom.data.trec",
     "QueryScaler": "rankloom.rankers.scaler",
     "RankSVM": "rankloom.rankers.ranksvm",
@@ -93,6 +105,7 @@ _HOMES = {
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
+    "SOLAR": "rankloom.rankers.solar",
     "SPD": "rankloom.rankers.spd",
     "ScaledModel": "rankloom.models.scaled",
     "StoreError": "rankloom.errors",
@@ -117,6 +130,7 @@ _HOMES = {
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
+    "read_log": "rankloom.online.loop",
     "read_parquet": "rankloom.data.tables",
     "read_qrels": "rankloom.data.trec",
     "read_ranking": "rankloom.data.trec",
@@ -124,6 +138,7 @@ _HOMES = {
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
     "reliability_curve": "rankloom.measures.curves",
+    "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
     "split": "rankloom.data.splits",
@@ -140,12 +155,15 @@ _HOMES = {
 
 __all__ = [
     "CRR",
+    "SOLAR",
     "SPD",
     "ClickLog",
+    "CommitteePerceptron",
     "Comparison",
     "Difference",
     "Evaluation",
     "Explanation",
+    "Feedback",
     "Finding",
     "Fold",
     "Folds",
@@ -157,9 +175,12 @@ __all__ = [
     "Measure",
     "MissingPackageError",
     "ModelError",
+    "OnlineLoop",
+    "PRank",
     "ParseError",
     "PathPoint",
     "Pointwise",
+    "Progress",
     "Qrels",
     "QueryScaler",
     "RankSVM",
@@ -192,6 +213,7 @@ __all__ = [
     "read",
     "read_csv",
     "read_folds",
+    "read_log",
     "read_parquet",
     "read_qrels",
     "read_ranking",
@@ -199,6 +221,7 @@ __all__ = [
     "read_scores",
     "read_text",
     "reliability_curve",
+    "resume",
     "run_scores",
     "save_store",
     "split",

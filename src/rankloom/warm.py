@@ -98,6 +98,7 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_scale, sparse, ("maxabs",))
     yield partial(_learn_exactly, dense)
     yield partial(_learn_exactly, sparse)
+    yield partial(_learn_online, dense)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -160,6 +161,17 @@ def _learn_exactly(data: RankingData) -> None:
     problem = pair_problem.PairProblem(RankingData(data.X, data.y), cache=1)
     problem.evaluate(np.ones(data.n_features))
     problem.product(np.ones(data.n_features))
+
+
+def _learn_online(data: RankingData) -> None:
+    """Query by query: from labels and from pairs, by all forms of learners, which share a kernel."""
+    from rankloom.data.feedback import Feedback
+    from rankloom.rankers.committee import CommitteePerceptron
+    from rankloom.rankers.solar import SOLAR
+
+    for ranker in (SOLAR(covariance="low-rank"), CommitteePerceptron()):
+        ranker.fit(data).decision_function(data)
+        ranker.learn_one_query(np.eye(2, data.n_features), Feedback.preferences([(0, 1)]))
 
 
 def _measure(data: RankingData) -> None:

@@ -26,6 +26,11 @@ METHODS = {
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
     "pointwise": Method("rankloom.rankers.pointwise", "Pointwise", "regression on labels"),
     "ranksvm": Method("rankloom.rankers.ranksvm", "RankSVM", "exact RankSVM over all pairs"),
+    "solar": Method("rankloom.rankers.solar", "SOLAR", "online learning from pairs, first or second order"),
+    "prank": Method("rankloom.rankers.prank", "PRank", "the perceptron that ranks, online"),
+    "committee": Method(
+        "rankloom.rankers.committee", "CommitteePerceptron", "perceptrons in committee, online"
+    ),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
@@ -53,6 +58,10 @@ def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: 
 
 def _for_stream(method: str, ranker: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Settings under which a ranker learns from a stream."""
+    if not hasattr(ranker, "fit_stream") and hasattr(ranker, "learn_one_query"):
+        raise InputError(
+            f"{method} learns from a stream with rankloom online; leave --stream out, or use that"
+        )
     if not hasattr(ranker, "fit_stream"):
         raise InputError(f"{method} must see all rows before it learns; leave --stream out")
     if "steps" in values:
