@@ -254,3 +254,28 @@ def test_one_query_is_a_survival_svm():
     )
     ours = rl.RankSVM(0.01, tol=1e-10).fit(X, times).model_.weights
     np.testing.assert_allclose(ours, theirs.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", ["minmax", "standard", "rank", "minmax/query"])
+def test_the_scaling_is_kept_in_the_model(scale):
+    made = rl.make_mslr(12, seed=2).data  # raw features of every size
+    kind, _, per = scale.partition("/")
+    scaled = rl.QueryScaler(kind, per=per or "all").fit(made).transform(made)
+
+    def centred(model, data):
+        scores = model.decision_function(data)
+        return scores - scores.mean()  # a shift of all scores ranks alike
+
+    expected = centred(rl.RankSVM(C=1e-3).fit(scaled), scaled)
+    ranker = rl.RankSVM(C=1e-3, scale=scale).fit(made)
+    np.testing.assert_allclose(centred(ranker, made), expected, atol=1e-6)
+    path = rl.RankSVM(scale=scale, tol=1e-6).path(made, Cs=[1e-4, 1e-3])
+    exact = centred(rl.RankSVM(C=1e-3, tol=1e-6).fit(scaled), scaled)
+    np.testing.assert_allclose(centred(path[-1].model, made), exact, atol=1e-4)
+
+
+def test_a_warm_start_goes_on_at_the_scaled_weights():
+    made = rl.make_mslr(12, seed=2).data
+    ranker = rl.RankSVM(C=1e-3, scale="minmax", warm_start=True).fit(made)
+    ranker.fit(made)
+    assert ranker.result_.iterations == 0

@@ -76,11 +76,15 @@ class Ranker(BaseEstimator):
 
     def _fit_scaled(self, data: RankingData) -> Model:
         """Learn on the scale that the parameter `scale` asks for; the model takes rows as they are."""
-        if self.scale is None:
+        scaling = self._scaling(data)
+        if scaling is None:
             return self._fit(data)
-        scaling = learned_scaling(*spelled(self.scale), data)
         model: Model = with_scaling(self._fit(scaling.applied(data)), scaling)
         return model
+
+    def _scaling(self, data: RankingData) -> Scaling | None:
+        """What the parameter `scale` asks for, learned from these rows."""
+        return None if self.scale is None else learned_scaling(*spelled(self.scale), data)
 
     def _training_data(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData:
         """What a method that learns was given, checked."""

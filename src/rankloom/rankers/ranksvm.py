@@ -58,6 +58,8 @@ class RankSVM(Ranker):
         tol: with L2 loss, learning stops where the gradient is this small beside that at w = 0; with L1 loss,
             where the objective is known to be within this part of the least.
         max_iter: iterations after which it stops with a warning.
+        scale: how features are scaled first, as `QueryScaler` does it: "minmax", "standard", "deviation",
+            "maxabs" or "rank", over all rows, or by query with "minmax/query"; the model keeps it.
         warm_start: `fit` begins at the weights that it has.
         n_jobs: threads; None is all. The model does not depend on it.
         measure: what `score` measures; None is ndcg@10.
@@ -67,6 +69,7 @@ class RankSVM(Ranker):
     """
 
     result_: Result
+    _weights: NDArray[np.float64]  # as learned, on the scale that `scale` asks for
 
     def __init__(
         self,
@@ -77,19 +80,20 @@ class RankSVM(Ranker):
         normalize: str | None = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
+        scale: str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         measure: Any = None,
     ) -> None:
         self.C, self.loss, self.pairs, self.normalize = C, loss, pairs, normalize
-        self.tol, self.max_iter, self.warm_start = tol, max_iter, warm_start
+        self.tol, self.max_iter, self.scale, self.warm_start = tol, max_iter, scale, warm_start
         self.n_jobs, self.measure = n_jobs, measure
 
     def _fit(self, data: RankingData) -> LinearModel:
         C = number("C", self.C, 0.0)
         start = None
-        if flag("warm_start", self.warm_start) and hasattr(self, "model_"):
-            start = self.model_.weights  # type: ignore[attr-defined]
+        if flag("warm_start", self.warm_start) and hasattr(self, "_weights"):
+            start = self._weights
             if len(start) != data.n_features:
                 raise InputError(
                     f"warm_start goes on with {len(start)} features, and these data have {data.n_features}; "
@@ -121,7 +125,7 @@ class RankSVM(Ranker):
         solve = newton if self.loss == "l2" else bundle
         with np.errstate(over="ignore", invalid="ignore"):  # the solvers look for it, and say what to do
             found = solve(problem, C, start, float(self.tol), int(self.max_iter))
-        self.result_ = Result(C, *found[1:])
+        self.result_, self._weights = Result(C, *found[1:]), found.weights
         if not found.converged:
             self._warn(found.residual)
         about = {**self.result_._asdict(), "pairs_weight": problem.pair_weight}

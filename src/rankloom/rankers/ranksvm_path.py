@@ -9,7 +9,8 @@ import numpy as np
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
-from rankloom.models.linear import LinearModel
+from rankloom.models.base import Model
+from rankloom.models.scaled import with_scaling
 from rankloom.rankers.checks import number
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class PathPoint(NamedTuple):
 
     C: float
     values: Mapping[str, float]
-    model: LinearModel
+    model: Model
     result: Result
 
 
@@ -100,10 +101,13 @@ def walk(
     if not wanted:
         raise InputError("Cs must name at least one number > 0, got none")
     parsed = [Measure.parse(measure) for measure in measures] if valid is not None else []
-    problem, start, points = ranker._problem(data), None, []
+    scaling = ranker._scaling(data)
+    rows = data if scaling is None else scaling.applied(data)
+    problem, start, points = ranker._problem(rows), None, []
     for C in wanted:
-        model = ranker._solved(problem, data, C, start)
-        start, values = model.weights, {}
+        model = ranker._solved(problem, rows, C, start)
+        model = model if scaling is None else with_scaling(model, scaling)
+        start, values = ranker._weights, {}
         if valid is not None and parsed:
             found = evaluate(model.decision_function(valid), valid, measures=parsed)
             values = {str(measure): float(found[measure]) for measure in parsed}
