@@ -26,7 +26,7 @@ from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.base import Model
 from rankloom.models.scaled import with_scaling
-from rankloom.models.scaling import SPARSE_KINDS, learned_scaling, spelled
+from rankloom.models.scaling import SPARSE_KINDS, Scaling, learned_scaling, spelled
 from rankloom.rankers.validation import labelled, rows_to_score, training_data
 
 DEFAULT_MEASURE = "ndcg@10"
