@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.spd import SPD
@@ -85,6 +86,7 @@ _HOMES = {
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "TreeModel": "rankloom.models.trees",
     "alpha_sweep": "rankloom.rankers.sweep",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
@@ -152,6 +154,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "TreeModel",
     "alpha_sweep",
     "compare",
     "compare_values",

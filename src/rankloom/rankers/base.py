@@ -48,8 +48,12 @@ class Ranker(BaseEstimator):
     feature_names_in_: NDArray[Any]
 
     def _fit(self, data: RankingData) -> Model:
-        """Learn from data that has labels, two rows or more, and no missing values."""
+        """Learn from data that has labels, two rows or more, and no missing values unless it takes them."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it learns")
+
+    def _takes_missing(self) -> bool:
+        """Whether features may be missing (NaN)."""
+        return False
 
     def fit(self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> Self:
         """Learn.
@@ -65,7 +69,8 @@ class Ranker(BaseEstimator):
 
     def _training_data(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData:
         """What a method that learns was given, checked."""
-        return training_data(type(self).__name__, X, y, qid, sample_weight)
+        missing = self._takes_missing()
+        return training_data(type(self).__name__, X, y, qid, sample_weight, missing=missing)
 
     def _keep(self, model: Model, data: RankingData) -> Self:
         """Hold what was learned, with the facts of how."""
@@ -105,7 +110,7 @@ class Ranker(BaseEstimator):
 
     def _rows(self, X: Any) -> RankingData:
         """Rows to score, with as many features as were learned from."""
-        data, name = rows_to_score(X), type(self).__name__
+        data, name = rows_to_score(X, missing=self._takes_missing()), type(self).__name__
         if data.n_features != self.n_features_in_:
             raise InputError(
                 f"X has {data.n_features} features, but {name} is expecting {self.n_features_in_} features "
@@ -125,7 +130,8 @@ class Ranker(BaseEstimator):
         from rankloom.measures.presets import LOSSES, POINTS
 
         model = self._model()
-        data = labelled(type(self).__name__, X, y, qid, sample_weight)
+        missing = self._takes_missing()
+        data = labelled(type(self).__name__, X, y, qid, sample_weight, missing=missing)
         measure = Measure.parse(getattr(self, "measure", None) or DEFAULT_MEASURE)
         rows = self._rows(data)
         scores = model.predict(rows) if measure.name in POINTS else model.decision_function(rows)
@@ -137,6 +143,7 @@ class Ranker(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing()
         return tags
 
 
