@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.mixed import MixedModel
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.mix import Mix, mix
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
@@ -74,6 +76,8 @@ _HOMES = {
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
+    "Mix": "rankloom.rankers.mix",
+    "MixedModel": "rankloom.models.mixed",
     "ModelError": "rankloom.errors",
     "ParseError": "rankloom.errors",
     "Qrels": "rankloom.data.trec",
@@ -101,6 +105,7 @@ _HOMES = {
     "make_letor": "rankloom.data.generate",
     "make_mslr": "rankloom.data.generate",
     "make_rcv1": "rankloom.data.generate_topics",
+    "mix": "rankloom.rankers.mix",
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
@@ -143,6 +148,8 @@ __all__ = [
     "LinearModel",
     "Measure",
     "MissingPackageError",
+    "Mix",
+    "MixedModel",
     "ModelError",
     "ParseError",
     "Qrels",
@@ -169,6 +176,7 @@ __all__ = [
     "make_letor",
     "make_mslr",
     "make_rcv1",
+    "mix",
     "read",
     "read_csv",
     "read_folds",

@@ -135,16 +135,18 @@ def _learn(data: RankingData) -> None:
 
 
 def _measure(data: RankingData) -> None:
-    """Every measure that has a kernel, and a comparison."""
+    """Every measure that has a kernel, a comparison, and a mix."""
     from rankloom.measures.compare import compare
     from rankloom.measures.conventions import row_gains
     from rankloom.measures.evaluate import evaluate
     from rankloom.measures.measure import Measure
     from rankloom.measures.presets import FIELDS, NEEDS_CUTOFF, POINTS
+    from rankloom.rankers.mix import mix
 
     draw = np.random.default_rng(0)
     first, second = draw.random((2, data.n_rows))
     names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
     evaluate(first, data, measures=[*names, "ndcg@5:ties=average"])
     compare(first, second, data, resamples=100)
+    mix(first, second, data)
     row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)

@@ -64,9 +64,7 @@ def _ranks_at(a: Any, b: Any, alpha: float, rows: Any) -> Any:
 
 
 @kernel(allocates=False)
-def _swap(
-    kind: int, cut: int, p: int, order: Any, place: Any, worth: Any, by_place: Any, state: Any
-) -> float:
+def _swap(kind: int, cut: int, p: int, order: Any, place: Any, worth: Any, by_place: Any, state: Any) -> Any:
     """Let the rows at places p and p + 1 change places; what the measure gains.
 
     by_place   worth_y - worth_x, times what place p is worth above place p + 1
@@ -125,8 +123,9 @@ def _start(kind: int, cut: int, order: Any, worth: Any, state: Any) -> None:
 
 @kernel
 def _crossings(order: Any, goal: Any, pairs: Any, scratch: Any) -> int:
-    """Fill `pairs` with the rows that change places between an order and the goal, (above, below), in an order
-    in which neighbours can; how many, or -1 where they do not fit.
+    """Fill `pairs` with rows (above, below) that change places on the way to the goal; how many.
+
+    They come in an order in which neighbours can do so. -1 where they do not fit.
     """
     count, room = 0, len(pairs)
     for p in range(len(order)):
@@ -163,7 +162,7 @@ def walk_block(
     stretch: NDArray[np.float64],
     room: int,
 ) -> Any:
-    """Each alpha in a stretch at which a query's measure changes, and by how much: two columns, query by query.
+    """Each alpha in a stretch at which a query's measure changes, and by how much: two columns.
 
     Rows of a query come in the order of alpha just above 0 (b falling, then a, then the tie rule). `worth` is
     a row's gain, relevance or label; `by_place` what a place is worth above the next; units[q] what a change
@@ -260,7 +259,7 @@ def _exchange(
     worth: Any,
     by_place: Any,
     state: Any,
-) -> float:
+) -> Any:
     """Let row j pass row i; what the measure gains.
 
     Rows between them pass through the same point, to within rounding: beyond it, the steeper is above.
@@ -281,7 +280,7 @@ def _exchange(
 @kernel(allocates=False)
 def _settle(
     goal: Any, kind: int, cut: int, order: Any, place: Any, worth: Any, by_place: Any, state: Any
-) -> float:
+) -> Any:
     """Put every row where the stretch of alphas leaves it; what the measure gains."""
     change = 0.0
     for below in range(1, len(order)):

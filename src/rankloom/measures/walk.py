@@ -198,7 +198,7 @@ class _Line:
             return kernels.BY_PLACE, *self._gains(), units
         if measure.name == "err":
             return kernels.EXPECTED_RECIPROCAL_RANK, self._stops(), nothing, units
-        worth = (self.labels >= measure.lowest_relevant).astype(np.float64)
+        worth = (self.labels >= (measure.lowest_relevant or 0.0)).astype(np.float64)
         relevant = np.bincount(self.query, worth, len(self.lengths))
         if measure.name == "mrr":
             return kernels.RECIPROCAL_RANK, worth, nothing, units
@@ -206,7 +206,10 @@ class _Line:
             found = relevant if measure.denominator == "relevant" else np.minimum(relevant, measure.k or n)
             return kernels.AVERAGE_PRECISION, worth, nothing, units / np.maximum(found, 1.0)
         cut = np.minimum(measure.k or n, self.lengths)
-        divisor = relevant if measure.name == "r" else measure.k if measure.short == "pad" else cut
+        if measure.name == "r":
+            divisor: Any = relevant
+        else:
+            divisor = float(measure.k or 1) if measure.short == "pad" else cut
         by_place = nothing
         filled = self.lengths > 0
         by_place[(self.offsets[:-1] + cut - 1)[filled]] = 1.0
@@ -215,8 +218,9 @@ class _Line:
     def _pairs(self, units: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Labels, and what a pair counts: 1 / P for accuracy, 2 / sqrt(X P) for tau of X untied pairs."""
         measure = self.measure
-        worth = self.labels if measure.threshold is None else self.labels >= measure.lowest_relevant
-        worth = worth.astype(np.float64)
+        worth, least = self.labels, measure.lowest_relevant
+        if least is not None:
+            worth = (self.labels >= least).astype(np.float64)
         alike = _equal_pairs(worth, self.query, len(self.lengths))
         everything = self.lengths * (self.lengths - 1) / 2.0
         pairs = everything - alike
@@ -312,10 +316,8 @@ def _equal_pairs(worth: Numbers, query: NDArray[np.int64], n_queries: int) -> Nu
     return np.asarray(np.bincount(query[order][first], sizes * (sizes - 1.0) / 2.0, n_queries))
 
 
-def _mean_ndcg_places(
-    ideal: Numbers, worth: Numbers, offsets: NDArray[np.int64], k: int | None
-) -> Numbers:
-    """What a place is worth above the next in the mean of NDCG@i: one share of NDCG@p, its difference after."""
+def _mean_ndcg_places(ideal: Numbers, worth: Numbers, offsets: NDArray[np.int64], k: int | None) -> Numbers:
+    """What a place is worth above the next in the mean of NDCG@i."""
     by_place = np.zeros(len(ideal))
     for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         cut = min(k or last - first, last - first)

@@ -12,6 +12,7 @@ from rankloom.models.files import Content, read_model
 # kind of model -> module and class, imported when a file asks for it.
 KINDS = {
     "linear": ("rankloom.models.linear", "LinearModel"),
+    "mixed": ("rankloom.models.mixed", "MixedModel"),
     "trees": ("rankloom.models.trees", "TreeModel"),
 }
 
