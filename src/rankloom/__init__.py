@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rankloom.models.load import load
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambdamart import LambdaMART
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
@@ -70,6 +71,7 @@ _HOMES = {
     "Generated": "rankloom.data.generate",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "LambdaMART": "rankloom.rankers.lambdamart",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
@@ -139,6 +141,7 @@ __all__ = [
     "Generated",
     "InputError",
     "Inspection",
+    "LambdaMART",
     "Landmarks",
     "LinearModel",
     "Measure",

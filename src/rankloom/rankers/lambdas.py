@@ -102,6 +102,15 @@ class Lambdas:
         run_blocks(block, self.offsets, self.threads)
         return found
 
+    def refuse_nothing_to_learn(self) -> None:
+        """An error where no pair of rows would ever pull."""
+        queries = np.repeat(np.arange(self._n_queries), np.diff(self.offsets))
+        ranked = np.flatnonzero((queries[1:] == queries[:-1]) & (self.labels[1:] != self.labels[:-1]))
+        if not len(ranked):
+            raise InputError(f"in none of the {self._n_queries:,} queries do two rows differ in label")
+        if self._function is None and not self._lists.scales[queries[ranked]].any():
+            raise InputError(f"in no query is any label worth something to {self.measure}")
+
     def _prepared(self) -> tuple[Any, Any]:
         """What the kernel reads."""
         from rankloom.kernels import lambdas as kernel
