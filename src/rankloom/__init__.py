@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rankloom.models.mixed import MixedModel
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambdamart import LambdaMART
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.mix import Mix, mix
     from rankloom.rankers.spd import SPD
@@ -72,6 +73,7 @@ _HOMES = {
     "Generated": "rankloom.data.generate",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "LambdaMART": "rankloom.rankers.lambdamart",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
@@ -144,6 +146,7 @@ __all__ = [
     "Generated",
     "InputError",
     "Inspection",
+    "LambdaMART",
     "Landmarks",
     "LinearModel",
     "Measure",

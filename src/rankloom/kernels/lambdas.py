@@ -1,6 +1,6 @@
 """Lambdas: for every pair of a query's rows with different labels, how much swapping the two would matter.
 
-With rows in ranked order, i above j, Z the measure, d_i what row i is worth to it (Burges 2010, sections 4, 7):
+With rows in ranked order, i above j, Z the measure, d_i what row i is worth to it (Burges 2010, section 4):
 
     rho_ij  = 1 / (1 + e^(sigma (s_better - s_worse)))           |delta Z_ij| = |d_i - d_j| (A_i - B_i E_j)
     lambda  = sum over pairs of -sigma |delta Z| rho for the better row, + for the worse one
@@ -9,7 +9,7 @@ With rows in ranked order, i above j, Z the measure, d_i what row i is worth to 
 Every measure here has its |delta Z| in that one form, place by place (v_p is 1/p, and 0 below the cutoff):
 
     NDCG, P     A_i = E_i = the discount of place i, B = 1
-    MAP         A_i = (c_i + 1 - r_i) v_i - H_i     E_j = (c_j + r_j) v_j - H_j       c hits, H = sum of r_p v_p
+    MAP         A_i = (c_i + 1 - r_i) v_i - H_i     E_j = (c_j + r_j) v_j - H_j    c hits, H = sum of r_p v_p
     MRR         above the first relevant row f: A_i = v_i, E = v_f; at f: A = v_f, E_j = v of min(j, second)
     ERR         A_i = pi_(i-1) v_i - tail_(i+1) / T_i,  B_i = 1 / T_i,  E_j = pi_(j-1) v_j - tail_j
                 tail_p = sum over q >= p of pi_(q-1) R_q v_q, from the end, so that nothing cancels
@@ -40,6 +40,7 @@ _PATIENCE = 6  # moves a row after which insertion gives up
 _ONE, _ZERO, _HALF = np.float32(1.0), np.float32(0.0), np.float32(0.5)
 _LOG2_E, _LOWEST = np.float32(1.4426950408889634), np.float32(-126.0)
 _LEAST_GAP = np.float32(0.01)
+_FARTHEST = -1e30  # below the top: any further is the same
 # 2^f for f from -1/2 to 1/2, relative error below 1.2e-7 in float32 arithmetic.
 _C0, _C1, _C2 = np.float32(1.0), np.float32(0.6931472), np.float32(0.24022651)
 _C3, _C4 = np.float32(0.05550336), np.float32(0.009618129)
@@ -147,15 +148,15 @@ def _alike(s: Any, g: Any, a: Any, sigma: Any, S: Any, G: Any, V: Any, L: Any, W
 
 @kernel(fast_sums=True, allocates=False)
 def _by_gap(
-    s: Any, g: Any, a: Any, b: Any, sigma: Any, S: Any, G: Any, E: Any, V: Any, L: Any, W: Any
+    s: Any, g: Any, a: Any, b: Any, sigma: Any, least: Any, S: Any, G: Any, E: Any, V: Any, L: Any, W: Any
 ) -> Any:
-    """As `_graded`, |delta Z| divided by 0.01 + the gap of the scores; the sum of all |lambda| comes too."""
+    """As `_graded`, |delta Z| divided by `least` + the gap of scores; the sum of all |lambda| comes too."""
     pull, bend, total = _ZERO, _ZERO, _ZERO
     for turn in range(np.uint64(len(S)) // np.uint64(STRETCH)):
         for step in range(np.uint64(STRETCH)):
             j = turn * np.uint64(STRETCH) + step
             gap = s - S[j]
-            size = (a - b * E[j]) * V[j] / (_LEAST_GAP + gap)
+            size = (a - b * E[j]) * V[j] / (least + gap)
             found, curve = _pair(gap * sigma, g - G[j], size)
             L[j] += found
             W[j] += curve
@@ -166,10 +167,11 @@ def _by_gap(
 
 
 @kernel(allocates=False)
-def _all_pairs(places: _Places, tile: _Tile, rule: Rule, n: int, rows: int, own: int, by_gap: bool) -> float:
+def _all_pairs(places: _Places, tile: _Tile, rule: Rule, n: int, rows: int, own: int, least: Any) -> float:
     """Sums over all pairs of the first `rows` places with those below them, a tile of places at a time.
 
-    `own` is the row whose E is special. Returns the sum of all |lambda|, where LightGBM's rule needs it.
+    `own` is the row whose E is special, `least` what LightGBM's rule adds to the gap of scores. Returns the
+    sum of all |lambda|, where that rule needs it.
     """
     sigma, total = np.float32(rule.sigma), 0.0
     for first in range(0, n, _TILE):
@@ -197,8 +199,8 @@ def _all_pairs(places: _Places, tile: _Tile, rule: Rule, n: int, rows: int, own:
                     _own_below(places, tile, first, size)
                 if rule.kind == PAIRS:
                     pull, bend, bulk = _alike(s, g, a, sigma, S, G, V, L, W)
-                elif by_gap:
-                    pull, bend, bulk = _by_gap(s, g, a, b, sigma, S, G, E, V, L, W)
+                elif rule.normalisation == LIGHTGBM:
+                    pull, bend, bulk = _by_gap(s, g, a, b, sigma, least, S, G, E, V, L, W)
                 else:
                     pull, bend, bulk = _graded(s, g, a, b, sigma, S, G, E, V, L, W)
                 if i == own:
@@ -245,7 +247,7 @@ def _average_precision(places: _Places, cutoff: int, n: int) -> None:
 
 @kernel(allocates=False)
 def _reciprocal_rank(places: _Places, cutoff: int, n: int) -> Any:
-    """Fills A and E; the place of the first relevant row, below which nothing changes (n if there is none)."""
+    """Fills A and E; the place of the first relevant row (n if there is none): nothing changes below it."""
     first, second = n, n
     for i in range(n):
         if places.worth[i] > _ZERO:
@@ -380,7 +382,7 @@ def _insert(keys: Any, items: Any, low: int, high: int, patience: int) -> bool:
 def _rank(
     scores: Any, order: Any, depth: int, keys: Any, items: Any, spare_keys: Any, spare_items: Any
 ) -> None:
-    """Turn the last order into that of these scores, in its first `depth` places at least."""
+    """Turn the last order into that of these scores: `depth` places, then the others as in the file."""
     n = len(order)
     count = n
     if 2 * depth < n:
@@ -388,24 +390,27 @@ def _rank(
         least = scores[order[0]]
         for i in range(depth):
             least = min(least, scores[order[i]])
-        count, rest = 0, 0
+        count = 0
         for row in range(n):
-            leads = scores[row] >= least
             items[count] = row
             keys[count] = scores[row]
-            spare_items[rest] = row
-            count += leads
-            rest += 1 - leads
-        for i in range(rest):
-            order[count + i] = spare_items[i]
+            count += scores[row] >= least
     else:
         for i in range(n):
             items[i] = order[i]
             keys[i] = scores[order[i]]
     if not _insert(keys, items, 0, count, _PATIENCE * count):
         _merge_sort(keys, items, spare_keys, spare_items, count)
-    for i in range(count):
+    for i in range(min(depth, count)):
         order[i] = items[i]
+    out, key, item = depth, keys[depth - 1], items[depth - 1]
+    if depth < n:
+        for row in range(n):
+            follows = scores[row] < key or (scores[row] == key and row > item)
+            spare_items[out] = row
+            out += follows
+        for i in range(depth, n):
+            order[i] = spare_items[i]
 
 
 @kernel
@@ -457,18 +462,15 @@ def lambda_block(
         worth, weights = lists.worth[start:end], lists.weights[start:end]
         for i in range(n):
             row = order[i]
-            places.scores[i] = np.float32(own[row] - top)
+            places.scores[i] = np.float32(max(own[row] - top, _FARTHEST))
             places.worth[i] = np.float32(worth[row])
             places.weights[i] = weights[row]
             places.lambdas[i] = 0.0
             places.curvatures[i] = 0.0
         rows, special = _prepare(places, rule, lists.scales[query], n)
-        lowest = own[order[0]]
-        for i in range(n):
-            lowest = min(lowest, own[i])
-        total = _all_pairs(
-            places, tile, rule, n, rows, special, rule.normalisation == LIGHTGBM and lowest != top
-        )
+        # Where all scores are equal, LightGBM leaves the gap out; here it is 0.
+        least = _ONE if own[order[n - 1]] == top else _LEAST_GAP
+        total = _all_pairs(places, tile, rule, n, rows, special, least)
         norm = 1.0
         if rule.normalisation == LIGHTGBM and total > 0.0:
             total *= 2.0 * slope

@@ -3,9 +3,9 @@
     lambdas = Lambdas(data.y, data.offsets, "ndcg@10")
     pull, bend = lambdas.gradients(scores)        the gradient of the cost by score, and its second derivative
 
-C is the sum over pairs (i better than j) of |delta Z_ij| log(1 + e^(-sigma (s_i - s_j))), where |delta Z_ij| is
-the change of the measure if the two swapped places (Burges 2010, equations 3, 6 and section 7). To descend, go
-against `lambdas`; a Newton step is -sum of lambdas / sum of weights.
+The cost is the sum over pairs (i better than j) of |delta Z_ij| log(1 + e^(-sigma (s_i - s_j))), where
+|delta Z_ij| is the change of the measure if the two swapped places (Burges 2010, equations 3, 6 and section
+7). To descend, go against `lambdas`; a Newton step is -sum of lambdas / sum of weights.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Lambdas:
         sigma: how steep the sigmoid is.
         truncation: only pairs with one of the two among so many first places count; None is all. A measure's
             own cutoff holds beside it.
-        normalisation: None, or "lightgbm": |delta NDCG| as LightGBM has it (the ideal DCG at the truncation, 30
-            by default, discounts of all places, divided by 0.01 + the gap of scores), then all of a query's
-            lambdas times log2(1 + S) / S, S their sum.
+        normalisation: None, or "lightgbm": |delta NDCG| as LightGBM has it (over the ideal DCG at the
+            truncation, 30 by default; discounts of all places; divided by 0.01 + the gap of scores), then
+            all of a query's lambdas times log2(1 + S) / S, S their sum.
         weights: one per row; a pair counts as the product of its rows' weights.
         query_weights: one per query.
         threads: how many; None is all cores.
@@ -102,6 +102,15 @@ class Lambdas:
         run_blocks(block, self.offsets, self.threads)
         return found
 
+    def refuse_nothing_to_learn(self) -> None:
+        """An error where no pair of rows would ever pull."""
+        queries = np.repeat(np.arange(self._n_queries), np.diff(self.offsets))
+        ranked = np.flatnonzero((queries[1:] == queries[:-1]) & (self.labels[1:] != self.labels[:-1]))
+        if not len(ranked):
+            raise InputError(f"in none of the {self._n_queries:,} queries do two rows differ in label")
+        if self._function is None and not self._lists.scales[queries[ranked]].any():
+            raise InputError(f"in no query is any label worth something to {self.measure}")
+
     def _prepared(self) -> tuple[Any, Any]:
         """What the kernel reads."""
         from rankloom.kernels import lambdas as kernel
@@ -154,7 +163,7 @@ class Lambdas:
         if measure.name == "err":
             satisfied = _satisfied(measure, self.labels)
             return kernel.CASCADE, satisfied, np.ones(self._n_queries)
-        relevant = (self.labels >= measure.lowest_relevant).astype(np.float64)
+        relevant = (self.labels >= (measure.lowest_relevant or 0.0)).astype(np.float64)
         found = np.add.reduceat(np.append(relevant, 0.0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
         lengths = np.diff(self.offsets).astype(np.float64)
         k = float(measure.k or _NO_CUTOFF)
@@ -165,9 +174,9 @@ class Lambdas:
             return kernel.RECIPROCAL_RANK, relevant, (found > 0).astype(np.float64)
         if measure.name == "auc":
             return kernel.AREA, relevant, _inverse(found * (lengths - found))
-        wanted = found if measure.name == "r" else (found > 0) * (
-            np.full(len(lengths), k) if measure.short == "pad" else np.minimum(k, lengths)
-        )
+        wanted = found
+        if measure.name == "p":
+            wanted = np.where(found > 0, k if measure.short == "pad" else np.minimum(k, lengths), 0.0)
         return kernel.DISCOUNTED, relevant, _inverse(wanted)
 
 
@@ -180,8 +189,8 @@ def parse_objective(measure: Any) -> Any:
     parsed = Measure.parse(measure)
     if parsed.name not in TRAINABLE or (parsed.name == "map" and parsed.denominator == "found"):
         raise InputError(
-            f"lambdas can be made from ranknet, {', '.join(TRAINABLE)}, or a function of labels in ranked order, "
-            f"not from {parsed}"
+            f"lambdas can be made from ranknet, {', '.join(TRAINABLE)}, "
+            f"or a function of labels in ranked order, not from {parsed}"
         )
     return parsed
 
@@ -194,7 +203,9 @@ def _checked_normalisation(given: Any, measure: Any) -> str | None:
     if not isinstance(measure, Measure) or measure.name != "ndcg":
         raise InputError(f'normalisation="lightgbm" is for ndcg, not for {measure}; leave it out')
     if measure.k is not None:
-        raise InputError('normalisation="lightgbm" cuts ndcg by its truncation: measure="ndcg", truncation=30')
+        raise InputError(
+            'normalisation="lightgbm" cuts ndcg by its truncation: measure="ndcg", truncation=30'
+        )
     return str(given)
 
 
@@ -227,15 +238,16 @@ def _satisfied(measure: Measure, labels: NDArray[np.float64]) -> NDArray[np.floa
 
 def _levels(labels: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
     """The place of each label among the different labels of its query: 0, 1, 2, ..."""
+    if not len(labels):
+        return np.empty(0)
     queries = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((labels, queries))
-    rising = np.empty(len(labels), dtype=np.float64)
-    steps = np.zeros(len(labels), dtype=np.float64)
+    steps = np.zeros(len(labels))
     steps[1:] = (labels[order][1:] != labels[order][:-1]) & (queries[1:] == queries[:-1])
-    levels = np.cumsum(steps)
-    firsts = levels[np.minimum(offsets[:-1], max(len(labels) - 1, 0))] if len(labels) else np.empty(0)
-    rising[order] = levels - np.repeat(firsts, np.diff(offsets))
-    return rising
+    steps = np.cumsum(steps)
+    levels = np.empty(len(labels))
+    levels[order] = steps - steps[offsets[queries]]
+    return levels
 
 
 def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
