@@ -49,11 +49,16 @@ if TYPE_CHECKING:
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
     from rankloom.models.mixed import MixedModel
+    from rankloom.models.net import NetModel
+    from rankloom.models.net_module import ModuleModel
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.lambdamart import LambdaMART
+    from rankloom.rankers.lambdarank import LambdaRank
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.local_optimum import LocalOptimum, local_optimum
     from rankloom.rankers.mix import Mix, mix
+    from rankloom.rankers.ranknet import RankNet
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
@@ -74,15 +79,20 @@ _HOMES = {
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
     "LambdaMART": "rankloom.rankers.lambdamart",
+    "LambdaRank": "rankloom.rankers.lambdarank",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
+    "LocalOptimum": "rankloom.rankers.local_optimum",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
     "Mix": "rankloom.rankers.mix",
     "MixedModel": "rankloom.models.mixed",
     "ModelError": "rankloom.errors",
+    "ModuleModel": "rankloom.models.net_module",
+    "NetModel": "rankloom.models.net",
     "ParseError": "rankloom.errors",
     "Qrels": "rankloom.data.trec",
+    "RankNet": "rankloom.rankers.ranknet",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
@@ -102,6 +112,7 @@ _HOMES = {
     "k_folds": "rankloom.data.splits",
     "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
+    "local_optimum": "rankloom.rankers.local_optimum",
     "make_clicks": "rankloom.data.clicks",
     "make_distinct": "rankloom.data.generate",
     "make_letor": "rankloom.data.generate",
@@ -147,15 +158,20 @@ __all__ = [
     "InputError",
     "Inspection",
     "LambdaMART",
+    "LambdaRank",
     "Landmarks",
     "LinearModel",
+    "LocalOptimum",
     "Measure",
     "MissingPackageError",
     "Mix",
     "MixedModel",
     "ModelError",
+    "ModuleModel",
+    "NetModel",
     "ParseError",
     "Qrels",
+    "RankNet",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
@@ -174,6 +190,7 @@ __all__ = [
     "k_folds",
     "load",
     "load_store",
+    "local_optimum",
     "make_clicks",
     "make_distinct",
     "make_letor",

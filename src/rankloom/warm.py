@@ -119,10 +119,12 @@ def _join(data: RankingData) -> None:
 
 
 def _score(data: RankingData) -> None:
-    """By a linear model."""
+    """By a linear model, and by a net."""
     from rankloom.models.linear import LinearModel
+    from rankloom.models.net import NetModel
 
     LinearModel(np.ones(data.n_features)).predict(data)
+    NetModel([(np.ones((data.n_features, 1)), np.ones(1))]).predict(data)
 
 
 def _learn(data: RankingData) -> None:

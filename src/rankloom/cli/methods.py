@@ -24,6 +24,8 @@ class Method(NamedTuple):
 METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
+    "lambdarank": Method("rankloom.rankers.lambdarank", "LambdaRank", "LambdaRank, a net"),
+    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "RankNet, a net that learns from pairs"),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
@@ -72,10 +74,10 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """The plain types that a hint allows; none if it asks for something that is no plain value."""
+    """The plain types that a hint allows; none if there is none but None."""
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    kinds = typing.get_args(hint) if union else (hint,)
-    return tuple(kinds) if all(kind in _PLAIN for kind in kinds) else ()
+    kinds = tuple(kind for kind in (typing.get_args(hint) if union else (hint,)) if kind in _PLAIN)
+    return kinds if set(kinds) - {type(None)} else ()
 
 
 def parse_settings(

@@ -12,6 +12,8 @@ from rankloom.models.files import Content, read_model
 # kind of model -> module and class, imported when a file asks for it.
 KINDS = {
     "linear": ("rankloom.models.linear", "LinearModel"),
+    "module": ("rankloom.models.net_module", "ModuleModel"),
+    "net": ("rankloom.models.net", "NetModel"),
     "mixed": ("rankloom.models.mixed", "MixedModel"),
     "trees": ("rankloom.models.trees", "TreeModel"),
 }

@@ -31,8 +31,8 @@ class NetModel(ValueModel):
     """Layers of weights, and what is done to features before. Immutable; knows nothing of how it was learned.
 
     Args:
-        layers: (weights, biases) of each layer, weights with a row per input and a column per output; the last
-            one has one output, the score.
+        layers: (weights, biases) of each layer, weights with a row per input and a column per output; the
+            last one has one output, the score.
         activation: "relu" or "tanh", after each layer but the last.
         center: what is taken from each feature, first of all; None is nothing.
         scale: what each feature is divided by then; None is nothing.

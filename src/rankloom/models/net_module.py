@@ -91,7 +91,7 @@ class ModuleModel(ValueModel):
         return new
 
     def decision_function(self, X: Any, threads: int | None = None) -> NDArray[np.float64]:
-        """The score of each row of X, in the caller's order; documents are ranked by it, the largest first."""
+        """The score of each row of X, in the caller's order; the largest is ranked first."""
         if self._module is None:
             raise InputError(
                 f"the file of this model holds the state of a {self.module_name or 'module'}, not its code; "

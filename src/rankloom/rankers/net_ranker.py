@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.measures.measure import Measure
-from rankloom.measures.presets import POINTS
+from rankloom.models.base import Model
 from rankloom.models.net import ACTIVATIONS
-from rankloom.rankers.base import DEFAULT_MEASURE, Ranker
-from rankloom.rankers.checks import flag, number, one_of, whole
+from rankloom.rankers.base import Ranker
+from rankloom.rankers.checks import flag, number, one_of, unused, whole
+from rankloom.rankers.lambdamart import measure_or_default
 from rankloom.rankers.lambdas import Lambdas
 from rankloom.rankers.net_training import (
+    DIVERGED,
     Batch,
     Course,
+    Scaling,
     Table,
     checked_device,
     model_of_module,
@@ -28,7 +31,8 @@ from rankloom.rankers.net_training import (
     scaling_of,
     train,
 )
-from rankloom.rankers.validation import labelled
+from rankloom.rankers.validation import held_out
+from rankloom.rankers.watching import value_of_measure
 
 OPTIMIZERS = ("adam", "sgd")
 
@@ -49,7 +53,7 @@ class QueryBatch(NamedTuple):
 class NetRanker(Ranker):
     """The base of rankers that are nets. A subclass says which lambdas, by `_lambdas`."""
 
-    hidden: Sequence[int]
+    hidden: Sequence[int] | str
     module: Any
     activation: str
     epochs: int
@@ -81,19 +85,11 @@ class NetRanker(Ranker):
             valid: a RankingData to measure after each epoch; the parameters of the best epoch are kept.
         """
         data = self._training_data(X, y, qid, sample_weight)
-        if valid is not None:
-            valid = self._checked_valid(valid, data)
         return self._keep(self._learned(data, self._query_batches(data), valid), data)
 
-    def _checked_valid(self, valid: Any, data: RankingData) -> RankingData:
-        if not isinstance(valid, RankingData):
-            raise InputError(f"valid must be a RankingData with labels, got {type(valid).__name__}")
-        checked = labelled(type(self).__name__, valid, None, None, None)
-        if checked.n_features != data.n_features:
-            raise InputError(
-                f"valid has {checked.n_features:,} features and the training data {data.n_features:,}"
-            )
-        return checked
+    def _fit(self, data: RankingData) -> Model:
+        model: Model = self._learned(data, self._query_batches(data), None)
+        return model
 
     def _query_batches(self, data: RankingData) -> list[Batch]:
         """Queries that have something to teach, shuffled once, so many a batch."""
@@ -119,13 +115,15 @@ class NetRanker(Ranker):
         by_query = None if data.query_weights is None else data.query_weights[queries]
         lambdas = Lambdas(
             y[rows], offsets, self._lambdas(), sigma=self.sigma, weights=weights, query_weights=by_query,
-            threads=1,
+            truncation=getattr(self, "truncation", None), threads=1,
         )  # fmt: skip
         return QueryBatch(rows, lambdas, len(queries))
 
-    def _learned(self, data: RankingData, batches: list[Batch], valid: RankingData | None) -> Any:
-        """A model, from batches with gradients."""
-        course = self._course()
+    def _learned(self, data: RankingData, batches: list[Batch], given: Any) -> Any:
+        """A model, from batches with gradients, and validation data if there are any."""
+        course, valid = self._course(), held_out(type(self).__name__, given, data)
+        if valid is None:
+            unused("patience", self.patience, None, "validation data: fit(..., valid=data)")
         hidden = self._checked_hidden()
         standard = flag("standardize", self.standardize)
         with repeatable(course.seed) as torch:
@@ -135,13 +133,13 @@ class NetRanker(Ranker):
             else:
                 net = _own_copy(self.module, torch)
             net = net.to(course.device)
-            judge = _Judge(net, valid, scaling, course.device, self._stopping_measure())
+            judge = _Judge(net, valid, scaling, course.device, self._score_measure())
             facts = train(net, Table(data, scaling, course.device), batches, course, judge)
             if self.module is None:
                 model: Any = model_of_net(net, self.activation, scaling, data.feature_names)
             else:
                 model = model_of_module(net, scaling, data.feature_names)
-        self.validation_ = judge.values
+        self.curve_ = np.array(judge.curve)
         return model.with_about(learning=facts)
 
     def _course(self) -> Course:
@@ -161,7 +159,7 @@ class NetRanker(Ranker):
         given: Any = self.hidden
         if isinstance(given, str):
             try:
-                given = [int(part) for part in given.replace("x", ",").split(",") if part.strip()]
+                given = [int(part) for part in given.split(",") if part.strip()]
             except ValueError:
                 raise InputError(f'hidden must be whole numbers, as in "64,32", got {given!r:.60}') from None
         if not isinstance(given, (tuple, list)):
@@ -170,38 +168,27 @@ class NetRanker(Ranker):
             )
         return tuple(whole("hidden", size, 1) for size in given)
 
-    def _stopping_measure(self) -> Measure:
-        measure = Measure.parse(self.measure or DEFAULT_MEASURE)
-        if measure.name in POINTS:
-            raise InputError(f"measure must be one of rankings, such as ndcg@10, got {measure}")
-        return measure
+    def _score_measure(self) -> Measure:
+        """What `score` and validation measure: `measure` where it is one."""
+        return measure_or_default(self.measure)
 
 
 class _Judge:
-    """How good the net is on validation data after each epoch; None without any."""
+    """How good the net is on validation data, the larger the better; None without any."""
 
-    def __init__(self, net: Any, valid: Any, scaling: Any, device: str, measure: Measure) -> None:
-        self._net, self._valid, self._measure = net, valid, measure
-        self.values: list[float] = []
-        if valid is not None:
-            self._table = Table(valid, scaling, device)
-            self._places = valid.order
+    def __init__(self, net: Any, valid: Any, scaling: Scaling, device: str, measure: Measure) -> None:
+        self._net, self._table = net, None if valid is None else Table(valid, scaling, device)
+        self._value = None if valid is None else value_of_measure(measure, valid)
+        self.curve: list[float] = []
 
-    def __call__(self, epoch: int) -> float | None:
-        """The measure, turned so that more is better."""
-        from rankloom.measures.evaluate import evaluate
-
-        if self._valid is None:
+    def __call__(self) -> float | None:
+        if self._table is None or self._value is None:
             return None
         scores = self._table.scores(self._net)
         if not np.isfinite(scores).all():
-            raise InputError("learning diverged: scores are no numbers; take a smaller learning_rate")
-        if self._places is not None:
-            own, scores = scores, np.empty_like(scores)
-            scores[self._places] = own
-        value = evaluate(scores, self._valid, measures=self._measure)[self._measure]
-        self.values.append(value)
-        return -value if self._measure.lower_is_better else value
+            raise InputError(DIVERGED)
+        self.curve.append(self._value(scores))
+        return self.curve[-1]
 
 
 def _own_copy(module: Any, torch: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
+from rankloom.models.linear import LinearModel
 from rankloom.models.net import NetModel, dense_block
 from rankloom.models.net_module import ModuleModel, load_torch
 from rankloom.models.scoring import row_blocks
 
 Numbers = NDArray[np.float64]
-_DIVERGED = "learning diverged: scores are no numbers any more; take a smaller learning_rate"
+DIVERGED = "learning diverged: scores are no numbers any more; take a smaller learning_rate"
 
 
 class Batch(Protocol):
@@ -107,11 +109,11 @@ def train(
     table: Table,
     batches: Sequence[Batch],
     course: Course,
-    progress: Callable[[int], float | None],
+    judge: Callable[[], float | None],
 ) -> dict[str, Any]:
-    """Take the epochs; the net ends with the best parameters that `progress(epoch)` saw, the last if it is None.
+    """Take the epochs; the net ends with the best parameters that the judge saw, the last if it says None.
 
-    `progress` says how good the net is after an epoch: the larger the better.
+    The judge says how good the net is after an epoch: the larger the better.
     """
     torch = load_torch()
     kinds = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
@@ -124,7 +126,7 @@ def train(
         for place in draw.permutation(len(batches)).tolist():
             _step(net, table, batches[place], optimizer, torch)
         net.eval()
-        value = progress(epoch)
+        value = judge()
         if value is None:
             continue
         if value > best:
@@ -147,7 +149,7 @@ def _step(net: Any, table: Table, batch: Batch, optimizer: Any, torch: Any) -> N
     flat = scores.reshape(-1)
     known = flat.detach().cpu().double().numpy()
     if not np.isfinite(known).all():
-        raise InputError(_DIVERGED)
+        raise InputError(DIVERGED)
     gradient = batch.gradient(known)
     if gradient.any():
         flat.backward(torch.from_numpy(gradient).to(flat.device, flat.dtype))
@@ -174,7 +176,7 @@ def new_net(n_features: int, hidden: Sequence[int], activation: str, seed: int) 
     draw = np.random.default_rng(seed)
     parts: list[Any] = []
     sizes = [n_features, *hidden, 1]
-    for place, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for place, (n_in, n_out) in enumerate(pairwise(sizes)):
         layer = torch.nn.Linear(n_in, n_out)
         reach = np.sqrt(6.0 / n_in) if activation == "relu" else np.sqrt(6.0 / (n_in + n_out))
         weights = draw.uniform(-reach, reach, (n_out, n_in)).astype(np.float32)
@@ -187,8 +189,8 @@ def new_net(n_features: int, hidden: Sequence[int], activation: str, seed: int) 
     return torch.nn.Sequential(*parts)
 
 
-def model_of_net(net: Any, activation: str, scaling: Scaling, names: Any) -> NetModel:
-    """What was learned, as plain arrays."""
+def model_of_net(net: Any, activation: str, scaling: Scaling, names: Any) -> Any:
+    """What was learned, as plain arrays: a net, or a linear model where there is no hidden layer."""
     torch = load_torch()
     layers = [
         (one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy())
@@ -196,7 +198,11 @@ def model_of_net(net: Any, activation: str, scaling: Scaling, names: Any) -> Net
         if isinstance(one, torch.nn.Linear)
     ]
     if not all(np.isfinite(part).all() for layer in layers for part in layer):
-        raise InputError(_DIVERGED)
+        raise InputError(DIVERGED)
+    if len(layers) == 1:
+        weights = layers[0][0][:, 0].astype(np.float64) / scaling.scale
+        bias = float(layers[0][1][0]) - float(weights @ scaling.center)
+        return LinearModel(weights, bias, feature_names=names)
     return NetModel(
         layers, activation=activation, center=scaling.center, scale=scaling.scale, feature_names=names
     )

@@ -44,7 +44,7 @@ class RankNet(NetRanker):
     """RankNet, a net that learns from pairs; all pairs of a query cost one pass. Needs PyTorch to learn.
 
     Args:
-        hidden: how many units each hidden layer has; () is a linear model.
+        hidden: how many units each hidden layer has, (64, 32) or "64,32"; () or "" is a linear model.
         module: a torch.nn.Module that gives one score a row, in place of `hidden`; it is copied.
         activation: "relu" or "tanh".
         epochs: how often all queries are seen.
@@ -52,21 +52,21 @@ class RankNet(NetRanker):
         learning_rate: how large steps are.
         optimizer: "adam" or "sgd".
         weight_decay: how strongly weights are drawn to 0.
-        standardize: take each feature's mean from it, and divide by its standard deviation; kept in the model.
+        standardize: give each feature mean 0 and standard deviation 1; how is kept in the model.
         sigma: how steep the sigmoid is.
-        patience: with validation data, stop after so many epochs without a better one; None is never.
+        patience: with validation data, stop after so many epochs without a better value; None never stops.
         device: where PyTorch computes.
         measure: what `score` and validation measure.
         seed: of the random numbers: same seed, same bits.
 
     Attributes:
         model_: what was learned; scoring by a plain net needs no PyTorch.
-        validation_: the measure on the validation data after each epoch.
+        curve_: the measure on the validation data after each epoch.
     """
 
     def __init__(
         self,
-        hidden: Sequence[int] = (64, 32),
+        hidden: Sequence[int] | str = (64, 32),
         module: Any = None,
         activation: str = "relu",
         epochs: int = 30,
@@ -76,7 +76,7 @@ class RankNet(NetRanker):
         weight_decay: float = 0.0,
         standardize: bool = True,
         sigma: float = 1.0,
-        patience: int | None = 10,
+        patience: int | None = None,
         device: str = "cpu",
         measure: str = "ndcg@10",
         seed: int = 0,
@@ -112,8 +112,6 @@ class RankNet(NetRanker):
         if isinstance(X, RankingData) and X.order is not None:
             raise InputError("pairs are places of rows, and these rows were put in another order; give X")
         places, wanted = _checked_pairs(pairs, probability, data.n_rows)
-        if valid is not None:
-            valid = self._checked_valid(valid, data)
         return self._keep(self._learned(data, self._pair_batches(places, wanted), valid), data)
 
     def _pair_batches(self, pairs: NDArray[np.int64], probability: NDArray[np.float64]) -> list[Batch]:
@@ -137,7 +135,7 @@ def _checked_pairs(
     places = np.asarray(pairs)
     if places.ndim != 2 or places.shape[1] != 2 or not len(places) or places.dtype.kind not in "iu":
         raise InputError(
-            f"pairs must be two row numbers each, at least one pair, got {places.dtype} of shape {places.shape}"
+            f"pairs must be two row numbers each, one or more, got {places.dtype} of shape {places.shape}"
         )
     if places.min() < 0 or places.max() >= n_rows:
         raise InputError(
