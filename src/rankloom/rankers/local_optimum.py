@@ -1,8 +1,9 @@
 """Is a model at a local maximum of a measure? The empirical test of Burges (2010), section 4.2.
 
 One coordinate at a time: no step of any weight, up or down, makes the measure higher. And n random
-directions, uniform on the sphere: if p is the part of all directions that lead up, none of n does so with probability
-(1 - p)^n, so that n >= log(delta) / log(1 - p0) leave a confidence of 1 - delta that p <= p0 (equation 9).
+directions, uniform on the sphere: if p is the part of all directions that lead up, none of n does so with
+probability (1 - p)^n, so that n >= log(delta) / log(1 - p0) leave a confidence of 1 - delta that p <= p0
+(equation 9).
 
 Seen from near, every curve is made of little steps. "Higher" means: by more than a tolerance, a part of what
 the measure would vary by with other queries, and by more than chance in the queries that there are.
