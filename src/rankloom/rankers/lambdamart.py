@@ -1,10 +1,10 @@
 """LambdaMART (Burges 2010, section 7): boosted trees that follow the lambdas of a measure.
 
-    for k in 1 .. N:
-        lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
-        a tree with L leaves          on the lambdas                            (LightGBM)
-        value of leaf l               -sum of lambda_i / sum of w_i over its rows
-        F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
+for k in 1 .. N:
+    lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
+    a tree with L leaves          on the lambdas                            (LightGBM)
+    value of leaf l               -sum of lambda_i / sum of w_i over its rows
+    F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class LambdaMART(Ranker):
         measure: what the trees learn to make large: a measure (ndcg, dcg, map, mrr, err, p, r, auc, with any
             convention), "ranknet" (each pair alike), or a function of labels in ranked order. Also what
             `score` and early stopping measure, ndcg@10 where it is no measure.
-        objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels, of
-            equal weight however rare one is).
+        objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels,
+            of equal weight however rare one is).
         n_trees: how many trees at most.
         leaves: how many leaves a tree has at most.
         learning_rate: what part of each Newton step is taken.
@@ -57,8 +57,8 @@ class LambdaMART(Ranker):
         bagging_fraction: the part of rows that each tree looks at.
         max_bin: how many values of a feature are told apart.
         quantised: sums of small whole numbers in place of gradients: faster, nearly as good.
-        monotone: a number per feature, or name (column) by number: 1 where scores must not fall as the feature
-            rises, -1 where they must not rise, 0 for free.
+        monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
+            as the feature rises, -1 where they must not rise, 0 for free.
         params: further parameters of LightGBM, by its names.
         seed: the same seed, data and parameters give the same bits.
     """
@@ -201,7 +201,7 @@ class LambdaMART(Ranker):
         """Everything that LightGBM is told."""
         from rankloom.kernels.threads import thread_count
 
-        own = {
+        own: dict[str, Any] = {
             "objective": "custom",
             "num_leaves": whole("leaves", self.leaves, 2),
             "learning_rate": number("learning_rate", self.learning_rate, 0.0),
@@ -213,13 +213,14 @@ class LambdaMART(Ranker):
             "use_quantized_grad": flag("quantised", self.quantised),
             "seed": whole("seed", self.seed, 0),
             "num_threads": thread_count(),
+            "feature_pre_filter": False,  # with it, LightGBM fails where no feature can be split
             "verbosity": -1,
             "deterministic": True,
         }
         given = checked_params(self.params)
-        if not given.get("force_col_wise"):
+        if "force_col_wise" not in given:
             own["force_row_wise"] = True
-        if own["bagging_fraction"] < 1.0:
+        if self.bagging_fraction < 1.0:
             own["bagging_freq"] = 1
         if self.quantised:
             own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True, "stochastic_rounding": False}
