@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
     from rankloom.rankers.lambdamart import LambdaMART
+    from rankloom.rankers.lambdarank import LambdaRank
+    from rankloom.rankers.lambda_report import LambdaReport
+    from rankloom.rankers.lambdas import Gradients, Lambdas
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
@@ -72,6 +75,10 @@ _HOMES = {
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
     "LambdaMART": "rankloom.rankers.lambdamart",
+    "LambdaRank": "rankloom.rankers.lambdarank",
+    "LambdaReport": "rankloom.rankers.lambda_report",
+    "Lambdas": "rankloom.rankers.lambdas",
+    "Gradients": "rankloom.rankers.lambdas",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
@@ -139,9 +146,13 @@ __all__ = [
     "Fold",
     "Folds",
     "Generated",
+    "Gradients",
     "InputError",
     "Inspection",
     "LambdaMART",
+    "LambdaRank",
+    "LambdaReport",
+    "Lambdas",
     "Landmarks",
     "LinearModel",
     "Measure",

@@ -46,6 +46,10 @@ EXCEPTIONS = {
         "check_sample_weight_equivalence_on_dense_data": LISTS,
         "check_sample_weight_equivalence_on_sparse_data": LISTS,
     },
+    "LambdaRank": {
+        "check_sample_weight_equivalence_on_dense_data": LISTS,
+        "check_sample_weight_equivalence_on_sparse_data": LISTS,
+    },
     "SPD": {
         "check_sample_weight_equivalence_on_dense_data": RANDOM,
         "check_sample_weight_equivalence_on_sparse_data": RANDOM,

@@ -24,10 +24,14 @@ class Method(NamedTuple):
 METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
+    "lambdamart": Method("rankloom.rankers.lambdamart", "LambdaMART", "boosted trees that follow a measure"),
+    "lambdarank": Method(
+        "rankloom.rankers.lambdarank", "LambdaRank", "a linear model that follows a measure"
+    ),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
-_ELSEWHERE = ("seed", "warm_start", "measure")
+_ELSEWHERE = ("seed", "warm_start")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -65,7 +69,7 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = _kinds(hints.get(name, Any))
+        kinds = (str,) if name in getattr(ranker, "_texts", ()) else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found

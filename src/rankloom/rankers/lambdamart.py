@@ -9,30 +9,27 @@ for k in 1 .. N:
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
-from rankloom.measures.measure import Measure
-from rankloom.models.base import Model
 from rankloom.models.load import load
 from rankloom.models.trees import TreeModel
-from rankloom.rankers.base import DEFAULT_MEASURE, Ranker
+from rankloom.rankers.base import DEFAULT_MEASURE
 from rankloom.rankers.boosting import SPLITS, Grower, Watch, checked_params, grow_trees
 from rankloom.rankers.checks import flag, number, one_of, unused, whole
 from rankloom.rankers.descent import mean_one
-from rankloom.rankers.lambdas import RANKNET, Lambdas, parse_objective
+from rankloom.rankers.lambdas import Lambdas
 from rankloom.rankers.point_losses import POINTWISE, PointLoss
-from rankloom.rankers.validation import held_out
-from rankloom.rankers.watching import value_of_measure
+from rankloom.rankers.watching import Watching
 
 OBJECTIVES = ("lambdas", *POINTWISE)
 
 
-class LambdaMART(Ranker):
+class LambdaMART(Watching):
     """Boosted trees that rank.
 
     Args:
@@ -56,7 +53,8 @@ class LambdaMART(Ranker):
         feature_fraction: the part of features that each tree looks at.
         bagging_fraction: the part of rows that each tree looks at.
         max_bin: how many values of a feature are told apart.
-        quantised: sums of small whole numbers in place of gradients: faster, nearly as good.
+        quantised: sums of small whole numbers in place of gradients: faster, about as good; the bits then
+            depend on the number of threads.
         monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
             as the feature rises, -1 where they must not rise, 0 for free.
         params: further parameters of LightGBM, by its names.
@@ -97,35 +95,10 @@ class LambdaMART(Ranker):
         self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
         self.params, self.seed = params, seed
 
-    _texts = ("measure", "stop_measure", "base")
+    _texts = (*Watching._texts, "base")
 
     def _takes_missing(self) -> bool:
         return True
-
-    def fit(
-        self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None, *, valid: Any = None
-    ) -> Self:
-        """Learn.
-
-        Args:
-            X: features (an array, a sparse matrix, a data frame), or a RankingData, which has all the rest.
-            y: labels, larger is better.
-            qid: the query of each row, in any order; None is one query over everything.
-            sample_weight: the weight of each row; a pair counts as the product of its rows' weights.
-            valid: a RankingData to measure after each tree; the model keeps the trees up to the best value.
-        """
-        data = self._training_data(X, y, qid, sample_weight)
-        if valid is None:
-            unused("patience", self.patience, None, "validation data: fit(..., valid=data)")
-            unused("stop_measure", self.stop_measure, None, "validation data: fit(..., valid=data)")
-        return self._keep(self._learn(data, held_out(type(self).__name__, valid, data)), data)
-
-    def _fit(self, data: RankingData) -> Model:
-        return self._learn(data, None)
-
-    def _score_measure(self) -> Measure:
-        """What `score` measures: `measure` where it is one."""
-        return measure_or_default(self.measure)
 
     def _learn(self, data: RankingData, valid: RankingData | None) -> TreeModel:
         base = checked_base(self.base, data)
@@ -189,13 +162,10 @@ class LambdaMART(Ranker):
         return lambdas, 0.0
 
     def _watch(self, valid: RankingData, base: Any, shift: float) -> Watch:
-        wanted = self.stop_measure
-        measure = measure_or_default(self.measure) if wanted is None else Measure.parse(wanted)
         start = np.full(valid.n_rows, shift)
         if base is not None:
             start = valid.in_query_order(base.decision_function(valid))
-        patience = None if self.patience is None else whole("patience", self.patience, 1)
-        return Watch(valid, start, value_of_measure(measure, valid), patience)
+        return Watch(valid, start, self._stop_value(valid), self._patience())
 
     def _all_params(self, data: RankingData) -> dict[str, Any]:
         """Everything that LightGBM is told."""
@@ -223,17 +193,11 @@ class LambdaMART(Ranker):
         if self.bagging_fraction < 1.0:
             own["bagging_freq"] = 1
         if self.quantised:
-            own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True, "stochastic_rounding": False}
+            own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True}
         monotone = constraints(self.monotone, data)
         if monotone is not None:
             own["monotone_constraints"] = monotone
         return {**own, **given}
-
-
-def measure_or_default(given: Any) -> Measure:
-    """A measure, or ndcg@10 for what is none: ranknet, a function."""
-    known = parse_objective(given) if callable(given) or given == RANKNET else Measure.parse(given)
-    return known if isinstance(known, Measure) else Measure.parse(DEFAULT_MEASURE)
 
 
 def checked_base(given: Any, data: RankingData) -> Any:
