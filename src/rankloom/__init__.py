@@ -53,8 +53,10 @@ if TYPE_CHECKING:
     from rankloom.models.net_module import ModuleModel
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambda_report import LambdaReport
     from rankloom.rankers.lambdamart import LambdaMART
     from rankloom.rankers.lambdarank import LambdaRank
+    from rankloom.rankers.lambdas import Gradients, Lambdas
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.local_optimum import LocalOptimum, local_optimum
     from rankloom.rankers.mix import Mix, mix
@@ -76,10 +78,13 @@ _HOMES = {
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
     "Generated": "rankloom.data.generate",
+    "Gradients": "rankloom.rankers.lambdas",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
     "LambdaMART": "rankloom.rankers.lambdamart",
     "LambdaRank": "rankloom.rankers.lambdarank",
+    "LambdaReport": "rankloom.rankers.lambda_report",
+    "Lambdas": "rankloom.rankers.lambdas",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
     "LocalOptimum": "rankloom.rankers.local_optimum",
@@ -155,10 +160,13 @@ __all__ = [
     "Fold",
     "Folds",
     "Generated",
+    "Gradients",
     "InputError",
     "Inspection",
     "LambdaMART",
     "LambdaRank",
+    "LambdaReport",
+    "Lambdas",
     "Landmarks",
     "LinearModel",
     "LocalOptimum",

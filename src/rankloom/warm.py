@@ -128,11 +128,12 @@ def _score(data: RankingData) -> None:
 
 
 def _learn(data: RankingData) -> None:
-    """By stochastic descent, from pairs and from rows: the same kernels for all losses and learners."""
+    """By stochastic descent, from pairs and from rows, and by lambdas: the same kernels for all choices."""
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambdarank import LambdaRank
     from rankloom.rankers.spd import SPD
 
-    for ranker in (SPD(steps=10), CRR(steps=10)):
+    for ranker in (SPD(steps=10), CRR(steps=10), LambdaRank(epochs=1)):
         ranker.fit(data)
 
 

@@ -220,6 +220,25 @@ def test_great_scores_and_small_gaps_keep_their_digits() -> None:
     assert np.isfinite([extreme.lambdas, extreme.weights]).all()
 
 
+def test_a_report_counts_pairs_and_shows_who_pulls() -> None:
+    """Query 0 has labels 0 1 1 2: 5 pairs. In the order 3 2 1 0, two places reach all but the pair (1, 0)."""
+    labels, offsets = [0, 1, 1, 2, 1, 1, 3], [0, 4, 6, 7]
+    objective = Lambdas(labels, offsets, "ndcg@2")
+    scores = np.array([0.0, 1, 2, 3, 0, 0, 0])
+    report, found = objective.report(scores), objective.gradients(scores)
+    assert report.rows.tolist() == [4, 2, 1]
+    assert report.pairs.tolist() == [5, 0, 0]
+    assert report.counted.tolist() == [4, 0, 0]
+    assert report.silent.tolist() == [1, 2]
+    assert report.share_of_loudest == 1.0
+    assert report.norm[0] == pytest.approx(np.linalg.norm(found.lambdas.astype(float)))
+    assert report.largest[0] == np.abs(found.lambdas).max()
+    assert report.weight[0] == pytest.approx(found.weights.sum(dtype=float))
+    assert "5 pairs with different labels, 4 counted\n2 queries say nothing" in str(report)
+    assert Lambdas(labels, offsets, "ranknet").report(scores).counted.tolist() == [5, 0, 0]
+    assert Lambdas(labels, offsets, "ranknet", truncation=1).report(scores).counted.tolist() == [3, 0, 0]
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"measure": "mse"}, "lambdas can be made from ranknet, ndcg"),
     ({"measure": "map:denominator=found"}, "lambdas can be made from ranknet, ndcg"),

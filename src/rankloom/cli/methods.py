@@ -24,12 +24,15 @@ class Method(NamedTuple):
 METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
-    "lambdarank": Method("rankloom.rankers.lambdarank", "LambdaRank", "LambdaRank, a net"),
-    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "RankNet, a net that learns from pairs"),
+    "lambdamart": Method("rankloom.rankers.lambdamart", "LambdaMART", "boosted trees that follow a measure"),
+    "lambdarank": Method(
+        "rankloom.rankers.lambdarank", "LambdaRank", "a linear model or a net that follows a measure"
+    ),
+    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "a net that learns from pairs"),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
-_ELSEWHERE = ("seed", "warm_start", "measure")
+_ELSEWHERE = ("seed", "warm_start")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -67,17 +70,19 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = _kinds(hints.get(name, Any))
+        kinds = (str,) if name in getattr(ranker, "_texts", ()) else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """The plain types that a hint allows; none if there is none but None."""
+    """The plain types that a hint allows; none if it asks for something that is no plain value."""
+    if hint == tuple[int, ...]:
+        return (tuple,)
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    kinds = tuple(kind for kind in (typing.get_args(hint) if union else (hint,)) if kind in _PLAIN)
-    return kinds if set(kinds) - {type(None)} else ()
+    kinds = typing.get_args(hint) if union else (hint,)
+    return tuple(kinds) if all(kind in _PLAIN for kind in kinds) else ()
 
 
 def parse_settings(
@@ -116,6 +121,10 @@ def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
             return number
     if str in kinds:
         return text
+    if tuple in kinds:
+        parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
+        if all(part.isdecimal() for part in parts):
+            return tuple(map(int, parts))
     raise InputError(f"--set {name} must be {_expected(kinds)}, got {text!r}")
 
 
@@ -143,5 +152,6 @@ def _expected(kinds: Sequence[type]) -> str:
         float: "a number",
         str: "a word",
         type(None): "none",
+        tuple: "whole numbers, as in 64,32",
     }
     return " or ".join(words[kind] for kind in kinds)

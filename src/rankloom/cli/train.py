@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,9 @@ DEFAULT_MEASURES = ("ndcg@10", "map")
 _LEARNING = [
     click.option("--model", "target", metavar="OUT", required=True, help="Where the model goes."),
     click.option(
-        "--valid", metavar="FILE", help="Data to measure the ranker on too, that it does not learn from."
+        "--valid",
+        metavar="FILE",
+        help="Data to measure on too, not to learn from; lambdamart and lambdarank stop by it.",
     ),
     click.option(
         "--set",
@@ -72,7 +75,8 @@ def command(
 ) -> None:
     """Learn a ranker from data, measure it, and write the model to a file.
 
-    METHOD is spd (stochastic pairwise descent) or crr (combined regression and ranking). TRAIN is any data
+    METHOD is spd (stochastic pairwise descent), crr (combined regression and ranking), lambdamart (boosted
+    trees) or lambdarank (a linear model, both by the lambdas of a measure). TRAIN is any data
     with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
     from while it is read, once, in memory that does not grow with it.
 
@@ -83,6 +87,7 @@ def command(
     Examples:
       rankloom train spd train.txt --model model.rank
       rankloom train spd train.txt --valid vali.txt --model model.rank --set lam=1e-5 --set steps=1e6
+      rankloom train lambdamart train.txt --valid vali.txt --model model.rank --set measure=map
       rankloom train crr train.store --model model.rank --set alpha=0.5 --seed 7 -m ndcg@10,mse
       zcat huge.txt.gz | rankloom train spd --stream - --model model.rank
     """
@@ -162,8 +167,9 @@ def learn_from(
     with clock("read"):
         data, alike = read_noting_base(train, reading)
         held_out = _held_out(valid, reading, data.n_features, alike)
+    watches = bool(held_out) and "valid" in inspect.signature(ranker.fit).parameters
     with clock("train"):
-        ranker.fit(data)
+        ranker.fit(data, **held_out) if watches else ranker.fit(data)
     return {"train": data, **held_out}, alike
 
 

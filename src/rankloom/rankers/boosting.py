@@ -1,4 +1,4 @@
-"""LightGBM as a grower of trees: it is given a gradient and a curvature a row, and adds one tree after another.
+"""LightGBM as a grower of trees: given a gradient and a curvature a row, it adds one tree after another.
 
     gradients(scores)  ->  a tree  ->  scores  ->  gradients(scores)  ->  ...
 
@@ -211,7 +211,7 @@ def checked_params(given: Any) -> dict[str, Any]:
 
 def _all_names() -> dict[str, str]:
     """Every name of every parameter, with its main name; nothing where LightGBM does not tell."""
-    aliases = getattr(load_lightgbm().basic, "_ConfigAliases", None)
+    aliases: Any = getattr(load_lightgbm().basic, "_ConfigAliases", None)
     try:
         table = aliases._get_all_param_aliases()
     except AttributeError:

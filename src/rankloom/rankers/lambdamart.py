@@ -1,46 +1,43 @@
 """LambdaMART (Burges 2010, section 7): boosted trees that follow the lambdas of a measure.
 
-    for k in 1 .. N:
-        lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
-        a tree with L leaves          on the lambdas                            (LightGBM)
-        value of leaf l               -sum of lambda_i / sum of w_i over its rows
-        F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
+for k in 1 .. N:
+    lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
+    a tree with L leaves          on the lambdas                            (LightGBM)
+    value of leaf l               -sum of lambda_i / sum of w_i over its rows
+    F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
-from rankloom.measures.measure import Measure
-from rankloom.models.base import Model
 from rankloom.models.load import load
 from rankloom.models.trees import TreeModel
-from rankloom.rankers.base import DEFAULT_MEASURE, Ranker
+from rankloom.rankers.base import DEFAULT_MEASURE
 from rankloom.rankers.boosting import SPLITS, Grower, Watch, checked_params, grow_trees
 from rankloom.rankers.checks import flag, number, one_of, unused, whole
 from rankloom.rankers.descent import mean_one
-from rankloom.rankers.lambdas import RANKNET, Lambdas, parse_objective
+from rankloom.rankers.lambdas import Lambdas
 from rankloom.rankers.point_losses import POINTWISE, PointLoss
-from rankloom.rankers.validation import held_out
-from rankloom.rankers.watching import value_of_measure
+from rankloom.rankers.watching import Watching
 
 OBJECTIVES = ("lambdas", *POINTWISE)
 
 
-class LambdaMART(Ranker):
+class LambdaMART(Watching):
     """Boosted trees that rank.
 
     Args:
         measure: what the trees learn to make large: a measure (ndcg, dcg, map, mrr, err, p, r, auc, with any
             convention), "ranknet" (each pair alike), or a function of labels in ranked order. Also what
             `score` and early stopping measure, ndcg@10 where it is no measure.
-        objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels, of
-            equal weight however rare one is).
+        objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels,
+            of equal weight however rare one is).
         n_trees: how many trees at most.
         leaves: how many leaves a tree has at most.
         learning_rate: what part of each Newton step is taken.
@@ -56,9 +53,10 @@ class LambdaMART(Ranker):
         feature_fraction: the part of features that each tree looks at.
         bagging_fraction: the part of rows that each tree looks at.
         max_bin: how many values of a feature are told apart.
-        quantised: sums of small whole numbers in place of gradients: faster, nearly as good.
-        monotone: a number per feature, or name (column) by number: 1 where scores must not fall as the feature
-            rises, -1 where they must not rise, 0 for free.
+        quantised: sums of small whole numbers in place of gradients: faster, about as good; the bits then
+            depend on the number of threads.
+        monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
+            as the feature rises, -1 where they must not rise, 0 for free.
         params: further parameters of LightGBM, by its names.
         seed: the same seed, data and parameters give the same bits.
     """
@@ -97,35 +95,10 @@ class LambdaMART(Ranker):
         self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
         self.params, self.seed = params, seed
 
-    _texts = ("measure", "stop_measure", "base")
+    _texts = (*Watching._texts, "base")
 
     def _takes_missing(self) -> bool:
         return True
-
-    def fit(
-        self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None, *, valid: Any = None
-    ) -> Self:
-        """Learn.
-
-        Args:
-            X: features (an array, a sparse matrix, a data frame), or a RankingData, which has all the rest.
-            y: labels, larger is better.
-            qid: the query of each row, in any order; None is one query over everything.
-            sample_weight: the weight of each row; a pair counts as the product of its rows' weights.
-            valid: a RankingData to measure after each tree; the model keeps the trees up to the best value.
-        """
-        data = self._training_data(X, y, qid, sample_weight)
-        if valid is None:
-            unused("patience", self.patience, None, "validation data: fit(..., valid=data)")
-            unused("stop_measure", self.stop_measure, None, "validation data: fit(..., valid=data)")
-        return self._keep(self._learn(data, held_out(type(self).__name__, valid, data)), data)
-
-    def _fit(self, data: RankingData) -> Model:
-        return self._learn(data, None)
-
-    def _score_measure(self) -> Measure:
-        """What `score` measures: `measure` where it is one."""
-        return measure_or_default(self.measure)
 
     def _learn(self, data: RankingData, valid: RankingData | None) -> TreeModel:
         base = checked_base(self.base, data)
@@ -189,19 +162,16 @@ class LambdaMART(Ranker):
         return lambdas, 0.0
 
     def _watch(self, valid: RankingData, base: Any, shift: float) -> Watch:
-        wanted = self.stop_measure
-        measure = measure_or_default(self.measure) if wanted is None else Measure.parse(wanted)
         start = np.full(valid.n_rows, shift)
         if base is not None:
             start = valid.in_query_order(base.decision_function(valid))
-        patience = None if self.patience is None else whole("patience", self.patience, 1)
-        return Watch(valid, start, value_of_measure(measure, valid), patience)
+        return Watch(valid, start, self._stop_value(valid), self._patience())
 
     def _all_params(self, data: RankingData) -> dict[str, Any]:
         """Everything that LightGBM is told."""
         from rankloom.kernels.threads import thread_count
 
-        own = {
+        own: dict[str, Any] = {
             "objective": "custom",
             "num_leaves": whole("leaves", self.leaves, 2),
             "learning_rate": number("learning_rate", self.learning_rate, 0.0),
@@ -213,26 +183,21 @@ class LambdaMART(Ranker):
             "use_quantized_grad": flag("quantised", self.quantised),
             "seed": whole("seed", self.seed, 0),
             "num_threads": thread_count(),
+            "feature_pre_filter": False,  # with it, LightGBM fails where no feature can be split
             "verbosity": -1,
             "deterministic": True,
         }
         given = checked_params(self.params)
-        if not given.get("force_col_wise"):
+        if "force_col_wise" not in given:
             own["force_row_wise"] = True
-        if own["bagging_fraction"] < 1.0:
+        if self.bagging_fraction < 1.0:
             own["bagging_freq"] = 1
         if self.quantised:
-            own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True, "stochastic_rounding": False}
+            own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True}
         monotone = constraints(self.monotone, data)
         if monotone is not None:
             own["monotone_constraints"] = monotone
         return {**own, **given}
-
-
-def measure_or_default(given: Any) -> Measure:
-    """A measure, or ndcg@10 for what is none: ranknet, a function."""
-    known = parse_objective(given) if callable(given) or given == RANKNET else Measure.parse(given)
-    return known if isinstance(known, Measure) else Measure.parse(DEFAULT_MEASURE)
 
 
 def checked_base(given: Any, data: RankingData) -> Any:

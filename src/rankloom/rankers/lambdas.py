@@ -11,7 +11,7 @@ The cost is the sum over pairs (i better than j) of |delta Z_ij| log(1 + e^(-sig
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,15 @@ from rankloom.measures.conventions import discounts, row_gains
 from rankloom.measures.measure import Measure
 from rankloom.rankers.checks import number, whole
 
+if TYPE_CHECKING:
+    from rankloom.rankers.lambda_report import LambdaReport
+
 RANKNET = "ranknet"
 NORMALISATIONS = ("lightgbm",)
 TRAINABLE = ("ndcg", "dcg", "map", "mrr", "err", "p", "r", "auc")
 _NO_CUTOFF = 2**31
 LIGHTGBM_TRUNCATION = 30
+_WHOLE_LISTS = (1, 5)  # PAIRS and AREA of the kernel, which have no cutoff
 
 
 class Gradients(NamedTuple):
@@ -88,19 +92,34 @@ class Lambdas:
         """Lambdas and weights of all rows, as float32, for these scores."""
         scores = _scores(scores, len(self.labels))
         found = Gradients(np.empty(len(scores), np.float32), np.empty(len(scores), np.float32))
+        from rankloom.kernels.threads import run_blocks
+
+        run_blocks(lambda first, last: self.fill(scores, first, last, found), self.offsets, self.threads)
+        return found
+
+    @property
+    def reach(self) -> int:
+        """A pair counts where one of its rows stands among so many first places."""
+        if self._function is not None or self._rule.kind in _WHOLE_LISTS:
+            return self.truncation
+        return min(self.truncation, self._rule.cutoff)
+
+    def report(self, scores: Any) -> LambdaReport:
+        """What each query says for these scores: how many pairs count, how strongly they pull."""
+        from rankloom.rankers.lambda_report import report_on
+
+        return report_on(self, _scores(scores, len(self.labels)))
+
+    def fill(self, scores: NDArray[np.float64], first: int, last: int, found: Gradients) -> None:
+        """The gradients of queries first..last, last excluded, at their rows of `found`; unchecked."""
         if self._function is not None:
             from rankloom.rankers.lambdas_by_definition import fill_by_definition
 
-            fill_by_definition(self, self._function, scores, found)
-            return found
+            fill_by_definition(self, self._function, scores, first, last, found)
+            return
         from rankloom.kernels.lambdas import lambda_block
-        from rankloom.kernels.threads import run_blocks
 
-        def block(first: int, last: int) -> None:
-            lambda_block(self._lists, self._rule, scores, first, last, *found)
-
-        run_blocks(block, self.offsets, self.threads)
-        return found
+        lambda_block(self._lists, self._rule, scores, first, last, *found)
 
     def refuse_nothing_to_learn(self) -> None:
         """An error where no pair of rows would ever pull."""

@@ -12,11 +12,16 @@ from rankloom.errors import InputError
 
 
 def fill_by_definition(
-    lambdas: Any, measure: Callable[[NDArray[np.float64]], float], scores: NDArray[np.float64], found: Any
+    lambdas: Any,
+    measure: Callable[[NDArray[np.float64]], float],
+    scores: NDArray[np.float64],
+    first: int,
+    last: int,
+    found: Any,
 ) -> None:
-    """Fill `found` for every query: n^2 calls of the measure for one of n rows."""
+    """Fill `found` for queries first..last, last excluded: n^2 calls of the measure for one of n rows."""
     offsets = lambdas.offsets
-    for query in range(len(offsets) - 1):
+    for query in range(first, last):
         rows = slice(int(offsets[query]), int(offsets[query + 1]))
         parts = (lambdas.labels[rows], scores[rows], lambdas.weights[rows] * lambdas.query_weights[query])
         pull, bend = of_query(measure, *parts, lambdas.weights[rows], lambdas.sigma, lambdas.truncation)

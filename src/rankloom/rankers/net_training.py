@@ -23,7 +23,7 @@ from rankloom.models.net_module import ModuleModel, load_torch
 from rankloom.models.scoring import row_blocks
 
 Numbers = NDArray[np.float64]
-DIVERGED = "learning diverged: scores are no numbers any more; take a smaller learning_rate"
+DIVERGED = "learning diverged: scores are no numbers any more; take a smaller rate"
 
 
 class Batch(Protocol):
@@ -41,9 +41,8 @@ class Course(NamedTuple):
     """How a net learns."""
 
     epochs: int
-    learning_rate: float
-    optimizer: str
-    weight_decay: float
+    rate: float
+    lam: float
     device: str
     patience: int | None
     seed: int
@@ -56,11 +55,9 @@ class Scaling(NamedTuple):
     scale: Numbers
 
 
-def scaling_of(data: RankingData, standard: bool) -> Scaling:
+def scaling_of(data: RankingData) -> Scaling:
     """Mean and standard deviation of each feature; of one that never changes, only its mean is taken."""
     n = data.n_features
-    if not standard:
-        return Scaling(np.zeros(n), np.ones(n))
     total, squares, features = np.zeros(n), np.zeros(n), data.features
     blocks = row_blocks(features)
     for start, stop in blocks:
@@ -111,20 +108,23 @@ def train(
     course: Course,
     judge: Callable[[], float | None],
 ) -> dict[str, Any]:
-    """Take the epochs; the net ends with the best parameters that the judge saw, the last if it says None.
+    """Take the epochs, by Adam; the net ends with the best parameters that the judge saw, or the last.
 
-    The judge says how good the net is after an epoch: the larger the better.
+    The judge says how good the net is after an epoch, the larger the better, or None. Steps get smaller, to 0
+    in the end.
     """
     torch = load_torch()
-    kinds = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
     parameters = [one for one in net.parameters() if one.requires_grad]
-    optimizer = kinds[course.optimizer](parameters, lr=course.learning_rate, weight_decay=course.weight_decay)
+    optimizer = torch.optim.Adam(parameters, lr=course.rate, weight_decay=course.lam)
     draw = np.random.default_rng(course.seed)
     best, kept, best_epoch, epoch = -np.inf, None, 0, 0
+    done, total = 0, course.epochs * len(batches)
     for epoch in range(1, course.epochs + 1):
         net.train()
         for place in draw.permutation(len(batches)).tolist():
+            optimizer.param_groups[0]["lr"] = course.rate * (1.0 - done / total)
             _step(net, table, batches[place], optimizer, torch)
+            done += 1
         net.eval()
         value = judge()
         if value is None:

@@ -56,5 +56,5 @@ class PointLoss:
 
 def balance(targets: NDArray[np.float64]) -> NDArray[np.float64]:
     """n / (2 n+) for 1 and n / (2 n-) for 0: both classes weigh the same, and a row 1 in the mean."""
-    n, positive = len(targets), targets.sum()
-    return np.where(targets > 0.0, n / (2.0 * positive), n / (2.0 * (n - positive)))
+    n, positive = len(targets), float(targets.sum())
+    return np.asarray(np.where(targets > 0.0, n / (2.0 * positive), n / (2.0 * (n - positive))))

@@ -7,7 +7,6 @@ dC/ds_i = sigma (P_ij - Pbar_ij) = -dC/ds_j        (equation 1, for any Pbar)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,11 +14,13 @@ from numpy.typing import NDArray
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
-from rankloom.rankers.checks import number, whole
+from rankloom.models.base import Model
+from rankloom.rankers.checks import number, unused, whole
 from rankloom.rankers.lambdas import RANKNET
-from rankloom.rankers.net_ranker import NetRanker
+from rankloom.rankers.net_ranker import Net
 from rankloom.rankers.net_training import Batch
-from rankloom.rankers.validation import rows_to_score
+from rankloom.rankers.validation import held_out, rows_to_score
+from rankloom.rankers.watching import Watching
 
 
 class PairBatch(NamedTuple):
@@ -40,64 +41,55 @@ class PairBatch(NamedTuple):
         return (total / len(self.first)).astype(np.float32)
 
 
-class RankNet(NetRanker):
+class RankNet(Watching):
     """RankNet, a net that learns from pairs; all pairs of a query cost one pass. Needs PyTorch to learn.
 
     Args:
-        hidden: how many units each hidden layer has, (64, 32) or "64,32"; () or "" is a linear model.
+        hidden: how many units each hidden layer has; () is a linear model.
         module: a torch.nn.Module that gives one score a row, in place of `hidden`; it is copied.
-        activation: "relu" or "tanh".
-        epochs: how often all queries are seen.
-        batch: queries (or, for `fit_pairs`, hundreds of pairs) a step.
-        learning_rate: how large steps are.
-        optimizer: "adam" or "sgd".
-        weight_decay: how strongly weights are drawn to 0.
-        standardize: give each feature mean 0 and standard deviation 1; how is kept in the model.
-        sigma: how steep the sigmoid is.
+        activation: of hidden layers: "relu" or "tanh".
+        epochs: how often every query is seen.
+        rate: the size of the first steps.
+        batch: how many queries (or, for `fit_pairs`, hundreds of pairs) make a step.
+        lam: how much large weights cost, beside the mean over queries.
+        sigma: how steep the sigmoid of a pair is.
         patience: with validation data, stop after so many epochs without a better value; None never stops.
+        measure: what `score` and early stopping measure.
+        stop_measure: what is measured on the validation data; None is `measure`.
         device: where PyTorch computes.
-        measure: what `score` and validation measure.
-        seed: of the random numbers: same seed, same bits.
+        seed: of the order of the batches and of the first weights: same seed, same bits.
 
     Attributes:
         model_: what was learned; scoring by a plain net needs no PyTorch.
-        curve_: the measure on the validation data after each epoch.
+        curve_: how good the validation data were ranked after each epoch.
     """
 
     def __init__(
         self,
-        hidden: Sequence[int] | str = (64, 32),
+        hidden: tuple[int, ...] = (64, 32),
+        *,
         module: Any = None,
         activation: str = "relu",
         epochs: int = 30,
+        rate: float = 0.003,
         batch: int = 8,
-        learning_rate: float = 1e-3,
-        optimizer: str = "adam",
-        weight_decay: float = 0.0,
-        standardize: bool = True,
+        lam: float = 0.0,
         sigma: float = 1.0,
         patience: int | None = None,
+        measure: Any = "ndcg@10",
+        stop_measure: Any = None,
         device: str = "cpu",
-        measure: str = "ndcg@10",
         seed: int = 0,
     ) -> None:
-        self.hidden = hidden
-        self.module = module
-        self.activation = activation
-        self.epochs = epochs
-        self.batch = batch
-        self.learning_rate = learning_rate
-        self.optimizer = optimizer
-        self.weight_decay = weight_decay
-        self.standardize = standardize
-        self.sigma = sigma
-        self.patience = patience
-        self.device = device
-        self.measure = measure
-        self.seed = seed
+        self.hidden, self.module, self.activation, self.device = hidden, module, activation, device
+        self.epochs, self.rate, self.batch, self.lam = epochs, rate, batch, lam
+        self.sigma, self.patience, self.seed = sigma, patience, seed
+        self.measure, self.stop_measure = measure, stop_measure
 
-    def _lambdas(self) -> Any:
-        return RANKNET
+    def _learn(self, data: RankingData, valid: RankingData | None) -> Model:
+        net = Net(self, RANKNET)
+        model: Model = net.learned(data, net.query_batches(data), valid)
+        return model
 
     def fit_pairs(self, X: Any, pairs: Any, probability: Any = 1.0, *, valid: Any = None) -> Self:
         """Learn from pairs of rows and how likely the first is the better one.
@@ -112,7 +104,12 @@ class RankNet(NetRanker):
         if isinstance(X, RankingData) and X.order is not None:
             raise InputError("pairs are places of rows, and these rows were put in another order; give X")
         places, wanted = _checked_pairs(pairs, probability, data.n_rows)
-        return self._keep(self._learned(data, self._pair_batches(places, wanted), valid), data)
+        if valid is None:
+            unused("patience", self.patience, None, "validation data: fit_pairs(..., valid=data)")
+            unused("stop_measure", self.stop_measure, None, "validation data: fit_pairs(..., valid=data)")
+        watched = held_out(type(self).__name__, valid, data)
+        batches = self._pair_batches(places, wanted)
+        return self._keep(Net(self, RANKNET).learned(data, batches, watched), data)
 
     def _pair_batches(self, pairs: NDArray[np.int64], probability: NDArray[np.float64]) -> list[Batch]:
         """Pairs in batches that share their rows: rows in a drawn order, pairs by their first row."""

@@ -59,12 +59,15 @@ def held_out(name: str, valid: Any, data: RankingData) -> RankingData | None:
     if valid is None:
         return None
     if not isinstance(valid, RankingData):
-        raise InputError(f"valid must be a RankingData, got {type(valid).__name__}: rl.RankingData(X, y, qid)")
+        raise InputError(
+            f"valid must be a RankingData, got {type(valid).__name__}: rl.RankingData(X, y, qid)"
+        )
     if valid.y is None:
         raise InputError(f"{name} cannot measure on valid: it has no labels")
     if valid.n_features != data.n_features:
         raise InputError(
-            f"valid has {valid.n_features:,} features and the training data {data.n_features:,}; they must agree"
+            f"valid has {valid.n_features:,} features and the training data {data.n_features:,}; "
+            "they must agree"
         )
     return valid
 
