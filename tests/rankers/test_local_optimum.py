@@ -22,11 +22,11 @@ def learned(data):
 
 
 def perturbed(model, data, seed):
-    """Weights moved half their length, in units of features of standard deviation 1."""
+    """Weights moved by their own length, in units of features of standard deviation 1."""
     spread = np.std(np.asarray(data.X, dtype=float), axis=0)
     spread[spread == 0] = 1.0
     move = np.random.default_rng(seed).normal(size=len(spread))
-    move *= 0.5 * np.linalg.norm(model.weights * spread) / np.linalg.norm(move)
+    move *= np.linalg.norm(model.weights * spread) / np.linalg.norm(move)
     return rl.LinearModel(model.weights + move / spread)
 
 

@@ -70,7 +70,7 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = (str,) if name in getattr(ranker, "_texts", ()) else _kinds(hints.get(name, Any))
+        kinds = (str, type(None)) if name in getattr(ranker, "_texts", ()) else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found
