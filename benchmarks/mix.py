@@ -44,8 +44,8 @@ def main() -> None:
             alphas = np.linspace(0.0, 1.0, points).tolist()
             grid = max(rl.evaluate(x * a + (1 - x) * b, data, measures=measure)[measure] for x in alphas)
             print(
-                f"| {queries:,} x {length:,} | {measure} | {walk:.2f} | {found.crossings:,} | {found.value:.6f} | "
-                f"{points:,} | {grid:.6f} |",
+                f"| {queries:,} x {length:,} | {measure} | {walk:.2f} | {found.crossings:,} "
+                f"| {found.value:.6f} | {points:,} | {grid:.6f} |",
                 flush=True,
             )
 

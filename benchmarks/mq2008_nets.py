@@ -1,9 +1,9 @@
 """Nets on MQ2008, five folds: `python benchmarks/mq2008_nets.py FOLDER [--seeds 3]`.
 
 Each method has its hidden layers and rate chosen, and its epochs stopped, by NDCG@10 on each fold's
-validation part; scores are the mean over the seeds' models (each over its spread), figures are over the queries
-of all five test parts, and p is of a paired randomisation test against linear LambdaRank. `s` is of the longest
-training.
+validation part; scores are the mean over the seeds' models (each over its spread), figures are over the
+queries of all five test parts, and p is of a paired randomisation test against linear LambdaRank. `s` is of
+the longest training.
 """
 
 from __future__ import annotations

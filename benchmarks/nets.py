@@ -53,7 +53,7 @@ def epoch(data: rl.RankingData, step: Callable[[Any, Any, np.ndarray], None]) ->
 
 def by_pairs(scores: Any, y: np.ndarray, lengths: np.ndarray) -> None:
     """The cost of every pair, and PyTorch's own gradient of it."""
-    labels, cost = torch.from_numpy(y), 0.0
+    labels, cost = torch.tensor(y), 0.0
     for first, last in pairwise(np.concatenate(([0], np.cumsum(lengths))).tolist()):
         own, s = labels[first:last], scores[first:last]
         i, j = torch.nonzero(own[:, None] > own[None, :], as_tuple=True)
@@ -69,9 +69,9 @@ def known(scores: Any, _y: np.ndarray, _lengths: np.ndarray) -> None:
 def by_allrank(folder: str, which: str) -> Callable[[Any, np.ndarray, np.ndarray], None]:
     """allRank's loss of lists of one length."""
     sys.path.insert(0, folder)
-    transforms = types.ModuleType("torchvision.transforms")
-    transforms.Compose = object  # type: ignore[attr-defined]
-    sys.modules |= {"torchvision": types.ModuleType("torchvision"), "torchvision.transforms": transforms}
+    loading = types.ModuleType("allrank.data.dataset_loading")  # all that its losses want of its readers
+    loading.PADDED_Y_VALUE = -1  # type: ignore[attr-defined]
+    sys.modules |= {"allrank.data": types.ModuleType("allrank.data"), loading.__name__: loading}
     from allrank.models import losses
 
     def step(scores: Any, y: np.ndarray, lengths: np.ndarray) -> None:
