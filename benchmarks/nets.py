@@ -69,9 +69,14 @@ def known(scores: Any, _y: np.ndarray, _lengths: np.ndarray) -> None:
 def by_allrank(folder: str, which: str) -> Callable[[Any, np.ndarray, np.ndarray], None]:
     """allRank's loss of lists of one length."""
     sys.path.insert(0, folder)
-    loading = types.ModuleType("allrank.data.dataset_loading")  # all that its losses want of its readers
-    loading.PADDED_Y_VALUE = -1  # type: ignore[attr-defined]
-    sys.modules |= {"allrank.data": types.ModuleType("allrank.data"), loading.__name__: loading}
+    wanted = {  # all that its losses want of its readers
+        "allrank.data": {},
+        "allrank.data.dataset_loading": {"PADDED_Y_VALUE": -1},
+        "allrank.utils.file_utils": {"is_gs_path": None, "copy_file_to_local": None},
+    }
+    for name, values in wanted.items():
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(values)
     from allrank.models import losses
 
     def step(scores: Any, y: np.ndarray, lengths: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Does local_optimum know a maximum? `python benchmarks/local_optimum.py FOLDER [--figures FOLDER]`.
+"""Does local_optimum know a maximum? `python benchmarks/mq2008_local_optimum.py FOLDER [--figures FOLDER]`.
 
 On the training part of MQ2008's fold 1: linear LambdaRank for two measures, the same with its weights moved
 at random by a part of their length (three times each), and RankNet. With a folder for figures, draws the
@@ -34,7 +34,7 @@ def main() -> None:
     fold = next(iter(rl.read_folds(given.folder)))
     train, kept = fold.train, {}
     for measure in ("ndcg@10", "map"):
-        model = rl.LambdaRank(measure, epochs=200).fit(train).model_
+        model = rl.LambdaRank(measure, epochs=400, batch=500, rate=0.03).fit(train).model_
         found = kept[measure] = rl.local_optimum(model, train, measure)
         print(f"LambdaRank for {measure}: {found}")
         for part in MOVES:
