@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from rankloom.models.load import load
     from rankloom.models.trees import TreeModel
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambda_report import LambdaReport
     from rankloom.rankers.lambdamart import LambdaMART
     from rankloom.rankers.lambdarank import LambdaRank
-    from rankloom.rankers.lambda_report import LambdaReport
     from rankloom.rankers.lambdas import Gradients, Lambdas
     from rankloom.rankers.landmarks import Landmarks
     from rankloom.rankers.spd import SPD
