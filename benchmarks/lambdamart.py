@@ -1,8 +1,8 @@
 """LambdaMART beside LightGBM, XGBoost and CatBoost in one run: `python benchmarks/lambdamart.py`.
 
 300,000 rows of 136 features in 2,500 queries (made as MSLR is), 100 trees of 31 leaves, two threads. The
-whole training: from arrays to a model, bins included. Each is run several times, in turn, and its least CPU time
-counts; threads wait without spinning (OMP_WAIT_POLICY=passive), so that CPU time is work. ndcg@10 is of 400
+whole training: from arrays to a model, bins included. Each is run several times, in turn, and its least
+CPU time counts; threads wait without spinning (OMP_WAIT_POLICY=passive), so that CPU time is work. ndcg@10 is of 400
 further queries.
 """
 

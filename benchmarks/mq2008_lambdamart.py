@@ -130,7 +130,7 @@ def main() -> None:
             trained = [train(fold.train, fold.vali, setting) for setting in grid]
             _, score = max(trained, key=lambda one: one[0])
             found = rl.evaluate(score(fold.test), fold.test, measures=MEASURES)
-            values[name].append(np.stack([found.per_query[rl.Measure.parse(m)] for m in MEASURES]))
+            values[name].append(np.stack([found.per_query(m) for m in MEASURES]))
     print("| method | " + " | ".join(f"{measure} | p" for measure in MEASURES) + " |")
     print("| --- |" + " ---: |" * (2 * len(MEASURES)))
     own = np.concatenate(values["LightGBM"], axis=1)
