@@ -1,15 +1,16 @@
 """LambdaMART beside LightGBM, XGBoost and CatBoost in one run: `python benchmarks/lambdamart.py`.
 
 300,000 rows of 136 features in 2,500 queries (made as MSLR is), 100 trees of 31 leaves, two threads. The
-whole training: from arrays to a model, bins included. Each is run several times, in turn, and its least
-CPU time counts; threads wait without spinning (OMP_WAIT_POLICY=passive), so that CPU time is work. ndcg@10 is of 400
-further queries.
+whole training: from arrays to a model, bins included. Each is run several times, in turn, and its least CPU
+time counts; threads wait without spinning (OMP_WAIT_POLICY=passive), so that CPU time is work. ndcg@10 is of
+400 further queries.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -102,6 +103,7 @@ def main() -> None:
             wall, cpu = time.perf_counter(), time.process_time()
             predict = METHODS[name](data, asked.trees)
             found[name].append((time.process_time() - cpu, time.perf_counter() - wall))
+            print(f"{name}: {found[name][-1][0]:.2f} s of CPU", file=sys.stderr, flush=True)
             quality[name] = rl.evaluate(predict(test.values), test, measures="ndcg@10")["ndcg@10"]
     own = min(cpu for cpu, _ in found[asked.methods[0]])
     print(f"\n| method | CPU s | of {asked.methods[0]}'s | wall s | ndcg@10 |")
