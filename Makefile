@@ -74,6 +74,8 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/spd.py
 	$(BENCH)/spd_rates.py --steps 10000000
 	$(BENCH)/rare_events.py
+	$(BENCH)/lambdas.py
+	$(BENCH)/lambdamart.py
 	$(BENCH)/mix.py
 	$(BENCH)/nets.py
 

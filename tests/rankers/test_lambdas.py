@@ -96,9 +96,9 @@ def test_queries_of_all_lengths(name: str) -> None:
 
 
 def test_err_of_a_swap_far_below_the_top() -> None:
-    """Labels 3, 2, 0, 1 with scores .1, .4, .3, .2: in ranked order 2, 0, 1, 3. With R = 3/16, 0, 1/16, 7/16,
-    swapping places 2 and 4 brings the last row up: 13/16 (7/16 (1/2 - 15/64)) - 13/16 1/16 7/16 1/3; the
-    row's lambda is a sum of three such changes.
+    """Labels in ranked order 2, 0, 1, 3, so R = 3/16, 0, 1/16, 7/16. Swapping places 2 and 4 changes ERR by
+    13/16 times what a reader finds from there on: 7/16 / 2 + 9/16 1/16 / 3 after, 1/16 / 3 + 15/16 7/16 / 4
+    before. With one relevant row, at the end, a swap with place p changes it by 7/16 (1/p - 1/4).
     """
     err = lambdas_twin.measured("err")
     change = err([2, 3, 1, 0]) - err([2, 0, 1, 3])

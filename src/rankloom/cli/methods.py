@@ -70,7 +70,8 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = (str, type(None)) if name in getattr(ranker, "_texts", ()) else _kinds(hints.get(name, Any))
+        is_text = name in getattr(ranker, "_texts", ())
+        kinds = (str, type(None)) if is_text else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found

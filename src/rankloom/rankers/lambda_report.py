@@ -70,7 +70,7 @@ def report_on(lambdas: Any, scores: NDArray[np.float64]) -> LambdaReport:
         pairs - _pairs(labels[below], queries[below], len(lengths)),
         np.sqrt(np.bincount(queries, pull * pull, len(lengths))),
         largest,
-        np.bincount(queries, bend, len(lengths)),
+        np.asarray(np.bincount(queries, bend, len(lengths)), dtype=np.float64),
     )
 
 

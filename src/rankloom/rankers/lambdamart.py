@@ -118,7 +118,7 @@ class LambdaMART(Watching):
             link="logistic" if logistic else "identity",
             target_range=objective.target_range if logistic else None,
             feature_names=data.feature_names,
-            about={"trees": grown.n_trees},
+            about={"trees": grown.n_trees, "lightgbm": grower.lightgbm.__version__},
         )
 
     def _grower(

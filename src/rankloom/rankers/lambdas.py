@@ -102,7 +102,7 @@ class Lambdas:
         """A pair counts where one of its rows stands among so many first places."""
         if self._function is not None or self._rule.kind in _WHOLE_LISTS:
             return self.truncation
-        return min(self.truncation, self._rule.cutoff)
+        return min(self.truncation, int(self._rule.cutoff))
 
     def report(self, scores: Any) -> LambdaReport:
         """What each query says for these scores: how many pairs count, how strongly they pull."""
