@@ -27,7 +27,7 @@ _LEARNING = [
     click.option(
         "--valid",
         metavar="FILE",
-        help="Data to measure on too, not to learn from; lambdamart and lambdarank stop by it.",
+        help="Data to measure on too, not to learn from; lambdamart, lambdarank and ranknet stop by it.",
     ),
     click.option(
         "--set",
@@ -76,9 +76,9 @@ def command(
     """Learn a ranker from data, measure it, and write the model to a file.
 
     METHOD is spd (stochastic pairwise descent), crr (combined regression and ranking), lambdamart (boosted
-    trees) or lambdarank (a linear model, both by the lambdas of a measure). TRAIN is any data
-    with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
-    from while it is read, once, in memory that does not grow with it.
+    trees), lambdarank (a linear model or a net, both by the lambdas of a measure) or ranknet (a net that
+    learns from pairs). TRAIN is any data with labels: text, Parquet, CSV, a store, or - for text on standard
+    input. With --stream, text is learned from while it is read, once, in memory that does not grow with it.
 
     The model file holds the parameters, a fingerprint of the data, versions and the measures. OUT appears
     whole or not at all.
