@@ -49,16 +49,26 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.mixed import MixedModel
+    from rankloom.models.net import NetModel
+    from rankloom.models.net_module import ModuleModel
     from rankloom.models.scaled import ScaledModel
     from rankloom.models.trees import TreeModel
     from rankloom.online.loop import OnlineLoop, read_log
     from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambda_report import LambdaReport
+    from rankloom.rankers.lambdamart import LambdaMART
+    from rankloom.rankers.lambdarank import LambdaRank
+    from rankloom.rankers.lambdas import Gradients, Lambdas
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.local_optimum import LocalOptimum, local_optimum
+    from rankloom.rankers.mix import Mix, mix
     from rankloom.rankers.objective import objective
     from rankloom.rankers.pointwise import Pointwise
     from rankloom.rankers.prank import PRank
     from rankloom.rankers.progress import Progress
+    from rankloom.rankers.ranknet import RankNet
     from rankloom.rankers.ranksvm import RankSVM
     from rankloom.rankers.ranksvm_path import PathPoint, RankSVMPath
     from rankloom.rankers.scaler import QueryScaler
@@ -83,13 +93,23 @@ _HOMES = {
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
     "Generated": "rankloom.data.generate",
+    "Gradients": "rankloom.rankers.lambdas",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "LambdaMART": "rankloom.rankers.lambdamart",
+    "LambdaRank": "rankloom.rankers.lambdarank",
+    "LambdaReport": "rankloom.rankers.lambda_report",
+    "Lambdas": "rankloom.rankers.lambdas",
     "Landmarks": "rankloom.rankers.landmarks",
     "LinearModel": "rankloom.models.linear",
+    "LocalOptimum": "rankloom.rankers.local_optimum",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
+    "Mix": "rankloom.rankers.mix",
+    "MixedModel": "rankloom.models.mixed",
     "ModelError": "rankloom.errors",
+    "ModuleModel": "rankloom.models.net_module",
+    "NetModel": "rankloom.models.net",
     "OnlineLoop": "rankloom.online.loop",
     "PRank": "rankloom.rankers.prank",
     "ParseError": "rankloom.errors",
@@ -98,6 +118,7 @@ _HOMES = {
     "Progress": "rankloom.rankers.progress",
     "Qrels": "rankloom.data.trec",
     "QueryScaler": "rankloom.rankers.scaler",
+    "RankNet": "rankloom.rankers.ranknet",
     "RankSVM": "rankloom.rankers.ranksvm",
     "RankSVMPath": "rankloom.rankers.ranksvm_path",
     "RankingData": "rankloom.data.ranking_data",
@@ -121,11 +142,13 @@ _HOMES = {
     "k_folds": "rankloom.data.splits",
     "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
+    "local_optimum": "rankloom.rankers.local_optimum",
     "make_clicks": "rankloom.data.clicks",
     "make_distinct": "rankloom.data.generate",
     "make_letor": "rankloom.data.generate",
     "make_mslr": "rankloom.data.generate",
     "make_rcv1": "rankloom.data.generate_topics",
+    "mix": "rankloom.rankers.mix",
     "objective": "rankloom.rankers.objective",
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
@@ -168,13 +191,23 @@ __all__ = [
     "Fold",
     "Folds",
     "Generated",
+    "Gradients",
     "InputError",
     "Inspection",
+    "LambdaMART",
+    "LambdaRank",
+    "LambdaReport",
+    "Lambdas",
     "Landmarks",
     "LinearModel",
+    "LocalOptimum",
     "Measure",
     "MissingPackageError",
+    "Mix",
+    "MixedModel",
     "ModelError",
+    "ModuleModel",
+    "NetModel",
     "OnlineLoop",
     "PRank",
     "ParseError",
@@ -183,6 +216,7 @@ __all__ = [
     "Progress",
     "Qrels",
     "QueryScaler",
+    "RankNet",
     "RankSVM",
     "RankSVMPath",
     "RankingData",
@@ -204,11 +238,13 @@ __all__ = [
     "k_folds",
     "load",
     "load_store",
+    "local_optimum",
     "make_clicks",
     "make_distinct",
     "make_letor",
     "make_mslr",
     "make_rcv1",
+    "mix",
     "objective",
     "read",
     "read_csv",

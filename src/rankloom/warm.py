@@ -124,18 +124,21 @@ def _join(data: RankingData) -> None:
 
 
 def _score(data: RankingData) -> None:
-    """By a linear model."""
+    """By a linear model, and by a net."""
     from rankloom.models.linear import LinearModel
+    from rankloom.models.net import NetModel
 
     LinearModel(np.ones(data.n_features)).predict(data)
+    NetModel([(np.ones((data.n_features, 1)), np.ones(1))]).predict(data)
 
 
 def _learn(data: RankingData) -> None:
-    """By stochastic descent, from pairs and from rows: the same kernels for all losses and learners."""
+    """By stochastic descent, from pairs and from rows, and by lambdas: the same kernels for all choices."""
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambdarank import LambdaRank
     from rankloom.rankers.spd import SPD
 
-    for ranker in (SPD(steps=10), CRR(steps=10)):
+    for ranker in (SPD(steps=10), CRR(steps=10), LambdaRank(epochs=1)):
         ranker.fit(data)
 
 
@@ -175,16 +178,18 @@ def _learn_online(data: RankingData) -> None:
 
 
 def _measure(data: RankingData) -> None:
-    """Every measure that has a kernel, and a comparison."""
+    """Every measure that has a kernel, a comparison, and a mix."""
     from rankloom.measures.compare import compare
     from rankloom.measures.conventions import row_gains
     from rankloom.measures.evaluate import evaluate
     from rankloom.measures.measure import Measure
     from rankloom.measures.presets import FIELDS, NEEDS_CUTOFF, POINTS
+    from rankloom.rankers.mix import mix
 
     draw = np.random.default_rng(0)
     first, second = draw.random((2, data.n_rows))
     names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
     evaluate(first, data, measures=[*names, "ndcg@5:ties=average"])
     compare(first, second, data, resamples=100)
+    mix(first, second, data)
     row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)

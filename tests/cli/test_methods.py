@@ -102,3 +102,11 @@ def test_a_ranker_without_a_seed(monkeypatch):
         rl.InputError, match="toy draws nothing at random, so it has no seed; leave --seed out"
     ):
         make_ranker("toy", [], 3)
+
+
+def test_sizes_of_layers_are_whole_numbers():
+    """As `hidden=64,32`, or as Python writes them; nothing is no layer."""
+    for text, sizes in {"64,32": (64, 32), "(64, 32)": (64, 32), "8": (8,), "()": (), "": ()}.items():
+        assert make_ranker("ranknet", [f"hidden={text}"], None).hidden == sizes
+    with pytest.raises(rl.InputError, match="hidden must be whole numbers, as in 64,32, got '64,x'"):
+        make_ranker("lambdarank", ["hidden=64,x"], None)

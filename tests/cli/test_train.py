@@ -68,6 +68,28 @@ def test_a_path_keeps_the_best_by_held_out_data(run: Any, files: Any) -> None:
     assert f"residual {about['solver']['residual']:.1e} after" in done.stderr
 
 
+@pytest.mark.parametrize("method", ["lambdamart", "lambdarank"])
+def test_rankers_that_watch_are_given_the_validation_data(run: Any, files: Any, method: str) -> None:
+    size = {"lambdamart": "n_trees", "lambdarank": "epochs"}[method]
+    options = f"--set measure=map --set stop_measure=ndcg@5 --set {size}=15 --set patience=3"
+    run(f"train {method} train.txt --valid vali.txt --model m.rank {options} -m ndcg@5")
+    train = rl.read("train.txt")
+    ranker = {"lambdamart": rl.LambdaMART, "lambdarank": rl.LambdaRank}[method]("map", stop_measure="ndcg@5")
+    ranker.set_params(**{size: 15}, patience=3)
+    ranker.fit(train, valid=rl.read("vali.txt", n_features=train.n_features))
+    scores = rl.load("m.rank").decision_function(train)
+    assert scores.tolist() == ranker.decision_function(train).tolist()
+    assert rl.load("m.rank").about["measures"]["valid"]["ndcg@5"] == pytest.approx(ranker.curve_.max())
+
+
+def test_a_base_model_is_named_by_its_file(run: Any, complain: Any, files: Any) -> None:
+    run(f"train spd train.txt --model base.rank {QUICK}")
+    run("train lambdamart train.txt --model m.rank --set base=base.rank --set n_trees=3")
+    assert rl.load("m.rank").base == rl.load("base.rank")
+    said = complain("train lambdamart train.txt --model n.rank --set base=base.rank --set patience=3")
+    assert said.startswith("patience=3 needs validation data")
+
+
 def test_the_command_line_learns_what_python_learns(run: Any, files: Any) -> None:
     run("train spd train.txt --model m.rank --set steps=3000 --set lam=1e-3 --set average=true --seed 5")
     ranker = rl.SPD(steps=3000, lam=1e-3, average=True, seed=5).fit(rl.read("train.txt"))

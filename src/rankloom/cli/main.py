@@ -34,6 +34,8 @@ COMMANDS = {
     "predict": "Write what a model predicts for each row of data, one number a line.",
     "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
+    "mix": "Find the alpha for which alpha A + (1 - alpha) B ranks best, of all from 0 to 1.",
+    "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }
@@ -50,7 +52,7 @@ class Program(click.Group):
         """Import the one command that was asked for."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"rankloom.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"rankloom.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -31,10 +31,15 @@ METHODS = {
     "committee": Method(
         "rankloom.rankers.committee", "CommitteePerceptron", "perceptrons in committee, online"
     ),
+    "lambdamart": Method("rankloom.rankers.lambdamart", "LambdaMART", "boosted trees that follow a measure"),
+    "lambdarank": Method(
+        "rankloom.rankers.lambdarank", "LambdaRank", "a linear model or a net that follows a measure"
+    ),
+    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "a net that learns from pairs"),
 }
 
 # Of no use for a single training in a process of its own; the seed has an option.
-_ELSEWHERE = ("seed", "warm_start", "measure")
+_ELSEWHERE = ("seed", "warm_start")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -76,7 +81,8 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = _kinds(hints.get(name, Any))
+        is_text = name in getattr(ranker, "_texts", ())
+        kinds = (str, type(None)) if is_text else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found
@@ -84,6 +90,8 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
 
 def _kinds(hint: Any) -> tuple[type, ...]:
     """The plain types that a hint allows; none if it only asks for what is no plain value, or for None."""
+    if hint == tuple[int, ...]:
+        return (tuple,)
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
     kinds = tuple(kind for kind in (typing.get_args(hint) if union else (hint,)) if kind in _PLAIN)
     return () if kinds == (type(None),) else kinds
@@ -125,6 +133,10 @@ def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
             return number
     if str in kinds:
         return text
+    if tuple in kinds:
+        parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
+        if all(part.isdecimal() for part in parts):
+            return tuple(map(int, parts))
     raise InputError(f"--set {name} must be {_expected(kinds)}, got {text!r}")
 
 
@@ -152,5 +164,6 @@ def _expected(kinds: Sequence[type]) -> str:
         float: "a number",
         str: "a word",
         type(None): "none",
+        tuple: "whole numbers, as in 64,32",
     }
     return " or ".join(words[kind] for kind in kinds)

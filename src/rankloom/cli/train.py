@@ -25,7 +25,9 @@ DEFAULT_MEASURES = ("ndcg@10", "map")
 _LEARNING = [
     click.option("--model", "target", metavar="OUT", required=True, help="Where the model goes."),
     click.option(
-        "--valid", metavar="FILE", help="Data to measure the ranker on too, that it does not learn from."
+        "--valid",
+        metavar="FILE",
+        help="Data to measure on too, not to learn from; lambdamart, lambdarank and ranknet stop by it.",
     ),
     click.option(
         "--set",
@@ -95,6 +97,7 @@ def command(
     Examples:
       rankloom train spd train.txt --model model.rank
       rankloom train spd train.txt --valid vali.txt --model model.rank --set lam=1e-5 --set steps=1e6
+      rankloom train lambdamart train.txt --valid vali.txt --model model.rank --set measure=map
       rankloom train crr train.store --model model.rank --set alpha=0.5 --seed 7 -m ndcg@10,mse
       rankloom train ranksvm train.txt --valid vali.txt --model model.rank --path
       zcat huge.txt.gz | rankloom train spd --stream - --model model.rank
@@ -193,12 +196,13 @@ def learn_from(
     with clock("read"):
         data, alike = read_noting_base(train, reading)
         held_out = _held_out(valid, reading, data.n_features, alike)
+    watches = bool(held_out) and "valid" in inspect.signature(ranker.fit).parameters
     with clock("train"):
         if measures:
             path = ranker.path(data, valid=held_out["valid"], measures=measures)
             ranker.model_ = ranker.model_.with_about(path=path.facts())
         else:
-            ranker.fit(data)
+            ranker.fit(data, **held_out) if watches else ranker.fit(data)
     return {"train": data, **held_out}, alike
 
 

@@ -13,6 +13,9 @@ from rankloom.models.files import Content, read_model
 KINDS = {
     "linear": ("rankloom.models.linear", "LinearModel"),
     "scaled": ("rankloom.models.scaled", "ScaledModel"),
+    "module": ("rankloom.models.net_module", "ModuleModel"),
+    "net": ("rankloom.models.net", "NetModel"),
+    "mixed": ("rankloom.models.mixed", "MixedModel"),
     "trees": ("rankloom.models.trees", "TreeModel"),
 }
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from rankloom.models.base import Model
 from rankloom.models.scaled import with_scaling
 from rankloom.models.scaling import SPARSE_KINDS, Scaling, learned_scaling, spelled
 from rankloom.rankers.validation import labelled, rows_to_score, training_data
+
+if TYPE_CHECKING:
+    from rankloom.measures.measure import Measure
 
 DEFAULT_MEASURE = "ndcg@10"
 
@@ -150,18 +153,23 @@ class Ranker(BaseEstimator):
         query weighs what its rows weigh in the mean. Weights of rows in a RankingData are for training only.
         """
         from rankloom.measures.evaluate import evaluate
-        from rankloom.measures.measure import Measure
         from rankloom.measures.presets import LOSSES, POINTS
 
         model = self._model()
         missing = self._takes_missing()
         data = labelled(type(self).__name__, X, y, qid, sample_weight, missing=missing)
-        measure = Measure.parse(getattr(self, "measure", None) or DEFAULT_MEASURE)
+        measure = self._score_measure()
         rows = self._rows(data)
         scores = model.predict(rows) if measure.name in POINTS else model.decision_function(rows)
         weights = None if sample_weight is None else _query_weights(data)
         found = evaluate(scores, data, measures=measure, query_weights=weights)[measure]
         return -found if measure.name in LOSSES else found
+
+    def _score_measure(self) -> Measure:
+        """What `score` measures."""
+        from rankloom.measures.measure import Measure
+
+        return Measure.parse(getattr(self, "measure", None) or DEFAULT_MEASURE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

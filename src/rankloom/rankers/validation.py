@@ -68,6 +68,24 @@ def rows_to_score(X: Any, qid: Any = None, *, missing: bool = False) -> RankingD
     return X
 
 
+def held_out(name: str, valid: Any, data: RankingData) -> RankingData | None:
+    """Data to measure on while learning: labelled, with the features of the training data."""
+    if valid is None:
+        return None
+    if not isinstance(valid, RankingData):
+        raise InputError(
+            f"valid must be a RankingData, got {type(valid).__name__}: rl.RankingData(X, y, qid)"
+        )
+    if valid.y is None:
+        raise InputError(f"{name} cannot measure on valid: it has no labels")
+    if valid.n_features != data.n_features:
+        raise InputError(
+            f"valid has {valid.n_features:,} features and the training data {data.n_features:,}; "
+            "they must agree"
+        )
+    return valid
+
+
 def table(
     X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None, *, missing: bool = False
 ) -> RankingData:
