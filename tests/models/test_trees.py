@@ -78,7 +78,11 @@ def test_scores_by_hand() -> None:
     assert repr(model) == "TreeModel(1 tree, 2 features)"
 
 
-@pytest.mark.parametrize("booster", [BOOSTER, RANDOM, grown(n=1), grown(min_data_in_leaf=1000)], ids=["many", "random", "one", "stumps"])
+@pytest.mark.parametrize(
+    "booster",
+    [BOOSTER, RANDOM, grown(n=1), grown(min_data_in_leaf=1000)],
+    ids=["many", "random", "one", "stumps"],
+)
 def test_scores_are_lightgbms(booster: lightgbm.Booster) -> None:
     model = rl.TreeModel(booster)
     assert model.decision_function(X).tolist() == booster.predict(X).tolist()

@@ -6,6 +6,7 @@ import importlib
 import pickle
 import pkgutil
 
+import joblib
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -167,6 +168,17 @@ def test_clones_and_pickles_are_as_good(cls, data):
     ranker = cls().fit(data)
     assert pickle.loads(pickle.dumps(ranker)).predict(data).tolist() == ranker.predict(data).tolist()
     assert clone(ranker).fit(data).model_ == ranker.model_
+
+
+@every_ranker
+def test_what_is_mapped_from_a_file_predicts_and_learns(cls, data, tmp_path):
+    """joblib maps the arrays of what it loads, so that they cannot be written to."""
+    ranker = cls().fit(data)
+    joblib.dump(ranker, tmp_path / "ranker.joblib")
+    mapped = joblib.load(tmp_path / "ranker.joblib", mmap_mode="r")
+    assert mapped.predict(data).tolist() == ranker.predict(data).tolist()
+    if hasattr(ranker, "partial_fit"):
+        assert mapped.partial_fit(data).model_ == ranker.partial_fit(data).model_
 
 
 @every_ranker

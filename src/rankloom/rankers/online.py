@@ -425,6 +425,12 @@ class Online(Ranker):
         held.pop("_room", None)
         return held
 
+    def __setstate__(self, held: Any) -> None:
+        super().__setstate__(held)
+        if "_mind" in held:  # arrays that were mapped from a file cannot be learned into
+            state = type(self._mind.state)(*(np.array(part) for part in self._mind.state))
+            self._mind = self._mind._replace(state=state)
+
     def save_state(self, path: str | os.PathLike[str]) -> None:
         """Keep where learning stands in a file of plain arrays; `rankloom.resume` goes on bit by bit."""
         from rankloom.rankers.states import write_state
