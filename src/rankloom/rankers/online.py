@@ -10,6 +10,7 @@ Where the learner stands is a few arrays (`kernels.online.State`), which `save_s
 
 from __future__ import annotations
 
+import copy
 import os
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -426,10 +427,8 @@ class Online(Ranker):
         return held
 
     def __setstate__(self, held: Any) -> None:
-        super().__setstate__(held)
-        if "_mind" in held:  # arrays that were mapped from a file cannot be learned into
-            state = type(self._mind.state)(*(np.array(part) for part in self._mind.state))
-            self._mind = self._mind._replace(state=state)
+        """Arrays that were mapped from a file cannot be learned into: those that are kept are copies."""
+        super().__setstate__(copy.deepcopy(held))
 
     def save_state(self, path: str | os.PathLike[str]) -> None:
         """Keep where learning stands in a file of plain arrays; `rankloom.resume` goes on bit by bit."""
