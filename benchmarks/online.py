@@ -249,11 +249,11 @@ def staying_current(folder: str | None) -> None:
 
 def retrained() -> dict[str, Callable[[rl.RankingData], None]]:
     """Methods that learn all over again after each query. Each takes the whole data, query by query."""
-    found: dict[str, Callable[[rl.RankingData], None]] = {"RankSVM (LinearSVC) retrained": linear_svc}
-    if hasattr(rl, "RankSVM"):
-        found["RankSVM retrained"] = lambda data: ranksvm(data, False)
-        found["RankSVM, warm"] = lambda data: ranksvm(data, True)
-    return found
+    return {
+        "RankSVM (LinearSVC) retrained": linear_svc,
+        "RankSVM retrained": lambda data: ranksvm(data, False),
+        "RankSVM, warm": lambda data: ranksvm(data, True),
+    }
 
 
 def linear_svc(data: rl.RankingData) -> None:
@@ -293,11 +293,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20_000_000, help="values touched, for each cost")
     parser.add_argument("--queries", type=int, default=2000, help="for durability")
     parser.add_argument("--folds", help="folder of MQ2008, for Figure 3; else generated lists")
+    parser.add_argument("--current", action="store_true", help="Figure 3 only")
     options = parser.parse_args()
-    updates(options.rounds)
-    durability(options.queries)
+    if not options.current:
+        updates(options.rounds)
+        durability(options.queries)
     staying_current(options.folds)
-    long_run(options.updates)
+    if not options.current:
+        long_run(options.updates)
 
 
 if __name__ == "__main__":
