@@ -39,6 +39,9 @@ if TYPE_CHECKING:
         RankloomWarning,
         StoreError,
     )
+    from rankloom.experiments.record import Trial
+    from rankloom.experiments.tune import tune
+    from rankloom.experiments.tuning import Tuning
     from rankloom.measures.compare import compare, compare_values
     from rankloom.measures.comparison import Comparison, Difference
     from rankloom.measures.curves import ReliabilityCurve, reliability_curve
@@ -85,6 +88,8 @@ _HOMES = {
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "Trial": "rankloom.experiments.record",
+    "Tuning": "rankloom.experiments.tuning",
     "alpha_sweep": "rankloom.rankers.sweep",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
@@ -112,6 +117,7 @@ _HOMES = {
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
     "split": "rankloom.data.splits",
+    "tune": "rankloom.experiments.tune",
     "verify_store": "rankloom.data.store",
     "warm_up": "rankloom.warm",
     "write": "rankloom.data.read",
@@ -152,6 +158,8 @@ __all__ = [
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "Trial",
+    "Tuning",
     "alpha_sweep",
     "compare",
     "compare_values",
@@ -179,6 +187,7 @@ __all__ = [
     "run_scores",
     "save_store",
     "split",
+    "tune",
     "verify_store",
     "warm_up",
     "write",

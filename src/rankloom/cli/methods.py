@@ -1,41 +1,23 @@
-"""The rankers that `rankloom train` knows, and their parameters as the command line has them: name=value."""
+"""The parameters of rankers as the command line has them: name=value."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankloom.errors import InputError
+from rankloom.rankers.methods import METHODS, ranker_class
 
-
-class Method(NamedTuple):
-    """Where a ranker lives, and what it is."""
-
-    module: str
-    name: str
-    summary: str
-
-
-METHODS = {
-    "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
-    "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
-}
+__all__ = ["METHODS", "make_ranker", "parameters", "parse_settings", "parse_value", "ranker_class"]
 
 # Of no use for a single training in a process of its own; the seed has an option.
 _ELSEWHERE = ("seed", "warm_start", "measure")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
-
-
-def ranker_class(method: str) -> Any:
-    """The class of a method; imports it, and scikit-learn with it."""
-    found = METHODS[method]
-    return getattr(importlib.import_module(found.module), found.name)
 
 
 def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: bool = False) -> Any:
