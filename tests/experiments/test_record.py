@@ -95,9 +95,7 @@ def test_a_record_of_something_else_is_refused(
     before = (tmp_path / "record.json").read_bytes()
     given = {"ranker": Toy(), "train": train, "valid": valid, **change}
     given |= {name: parts[0].take(slice(0, 9)) for name in ("train", "valid") if change.get(name) == 1}
-    with pytest.raises(
-        rl.InputError, match=f"{words}.*; give another name for this search, or remove the record"
-    ):
+    with pytest.raises(rl.InputError, match=f"{words}.*; give another name for this search, or remove it"):
         rl.tune(given.pop("ranker"), given.pop("train"), **given, **common)  # fmt: skip
     assert (tmp_path / "record.json").read_bytes() == before
 
@@ -151,7 +149,7 @@ def alive(process: int) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not list processes")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: signal.Signals) -> None:
-    """The process ends in the middle of trials: the record is whole, no worker stays, and the search goes on."""
+    """The process ends in the middle of trials: the record is whole, no worker stays, it goes on."""
     log, record, model = tmp_path / "log.txt", tmp_path / "record.json", tmp_path / "m.rank"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
@@ -178,7 +176,6 @@ def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: 
     done = {str(trial["parameters"]["lam"]) for trial in json.loads(record.read_text())["trials"]}
     assert 3 <= len(done) < 9
     log.unlink()
-    # `pause` is no plain matter of speed to the record: settings that differ are other trials.
     resumed = start(0.4)
     assert resumed.wait() == 0
     assert resumed.stderr is not None

@@ -112,11 +112,11 @@ def test_every_method_has_a_grid_that_fits_it(method: str) -> None:
 
 @pytest.mark.parametrize("method", DEFAULTS)
 def test_every_grid_can_be_read(method: str) -> None:
-    class Any_:
+    class Likeness:
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             return {name: 1.0 for space in DEFAULTS[method].spaces for name in space}
 
-    assert grid(checked_spaces(DEFAULTS[method].spaces, Any_()))
+    assert grid(checked_spaces(DEFAULTS[method].spaces, Likeness()))
 
 
 def test_a_method_without_a_grid_says_what_to_do() -> None:

@@ -83,7 +83,7 @@ def test_methods_have_names_and_grids_of_their_own(parts: Any) -> None:
 
 @pytest.mark.parametrize("how", ["valid", "folds"])
 def test_two_workers_find_what_one_process_finds(parts: Any, how: str, tmp_path: Path) -> None:
-    """A guided search over folds or validation data: proposals, values on the way, and the model, bit by bit."""
+    """A guided search over folds or validation data: proposals, values on the way, the model, bit by bit."""
     train, valid = parts
     given = {"valid": valid} if how == "valid" else {"folds": 3}
     found = [
@@ -186,7 +186,7 @@ def test_a_ranker_that_workers_cannot_have_is_refused(parts: Any) -> None:
     class Local(Toy):
         pass
 
-    with pytest.raises(rl.InputError, match="the ranker cannot be sent to a worker .* or take workers=1"):
+    with pytest.raises(rl.InputError, match=r"the ranker cannot be sent to a worker .* or take workers=1"):
         rl.tune(Local(), *parts, space={"lam": LAMS}, workers=2)
     assert len(rl.tune(Local(), *parts, space={"lam": LAMS}, workers=1)) == 3
 

@@ -1,4 +1,4 @@
-"""Rankers for tests of tuning, in a module that workers can import: one that tells, one that fails, one with a path."""
+"""Rankers for tests of tuning, where workers can import them: one tells, one fails, one has a path."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _read(path: Path, identity: Identity) -> dict[str, dict[str, Any]]:
         if content.get(name) != value:
             raise InputError(
                 f"{path} is a record {_WORDS[name]}: {name} {content.get(name)!r:.60}, where it is "
-                f"{value!r:.60} now; give another name for this search, or remove the record"
+                f"{value!r:.60} now; give another name for this search, or remove it"
             )
     try:
         return {entry["key"]: entry for entry in content["trials"] if _is_trial(entry)}
