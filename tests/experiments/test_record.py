@@ -157,7 +157,7 @@ def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: 
         command = [sys.executable, "-c", PROGRAM, str(log), str(record), str(pause), str(model)]
         return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
 
-    process = start(0.4)
+    process = start(0.2)
     assert process.stderr is not None
     deadline = time.monotonic() + 120
     while not record.exists() or len(json.loads(record.read_text())["trials"]) < 3:
@@ -176,7 +176,7 @@ def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: 
     done = {str(trial["parameters"]["lam"]) for trial in json.loads(record.read_text())["trials"]}
     assert 3 <= len(done) < 9
     log.unlink()
-    resumed = start(0.4)
+    resumed = start(0.2)
     assert resumed.wait() == 0
     assert resumed.stderr is not None
     resumed.stderr.close()

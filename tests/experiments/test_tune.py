@@ -99,7 +99,7 @@ def test_two_workers_find_what_one_process_finds(parts: Any, how: str, tmp_path:
     assert found[0].best.state == "complete"
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".json"] == []
     one, two = (json.loads((tmp_path / f"{n}.json").read_text())["trials"] for n in (1, 2))
-    assert [trial["key"] for trial in one] == [trial["key"] for trial in two]
+    assert [trial["settings"] for trial in one] == [trial["settings"] for trial in two]
 
 
 def test_a_trial_given_up_was_worse_than_the_median(parts: Any) -> None:

@@ -30,6 +30,7 @@ COMMANDS = {
     "inspect": "Say what a data set is, and what looks wrong with it.",
     "convert": "Convert data from one format to another.",
     "train": "Learn a ranker from data, measure it, and write the model to a file.",
+    "tune": "Choose a ranker's settings by held-out data or folds, and write the best model to a file.",
     "predict": "Write what a model predicts for each row of data, one number a line.",
     "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",

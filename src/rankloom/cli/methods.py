@@ -12,7 +12,15 @@ from typing import Any
 from rankloom.errors import InputError
 from rankloom.rankers.methods import METHODS, ranker_class
 
-__all__ = ["METHODS", "make_ranker", "parameters", "parse_settings", "parse_value", "ranker_class"]
+__all__ = [
+    "METHODS",
+    "make_ranker",
+    "parameters",
+    "parse_settings",
+    "parse_spaces",
+    "parse_value",
+    "ranker_class",
+]
 
 # Of no use for a single training in a process of its own; the seed has an option.
 _ELSEWHERE = ("seed", "warm_start", "measure")
@@ -77,6 +85,32 @@ def parse_settings(
     return values
 
 
+def parse_spaces(method: str, spaces: Sequence[str], known: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """What to try: name=low:high, name=low:high:points or name=value,value,... ."""
+    found: dict[str, Any] = {}
+    for space in spaces:
+        name, equals, text = (part.strip() for part in space.partition("="))
+        if not equals or not text:
+            raise InputError(f"--space must be name=low:high or name=value,value,..., got {space!r}")
+        if name not in known:
+            raise _unknown(method, name, known)
+        if name in found:
+            raise InputError(f"--space {name} is given twice; give it once, with all that it may be")
+        numbers = [kind for kind in known[name] if kind in (int, float)]
+        if ":" in text and numbers:
+            low, high, *points = text.split(":")
+            ends = [parse_value(name, end.strip(), numbers, "an end of --space") for end in (low, high)]
+            found[name] = (
+                *ends,
+                *(parse_value(name, each, [int], "the points of --space") for each in points),
+            )
+        else:
+            found[name] = [
+                parse_value(name, each.strip(), known[name], "--space") for each in text.split(",")
+            ]
+    return found
+
+
 def _unknown(method: str, name: str, known: Mapping[str, Any]) -> InputError:
     if name == "seed":
         return InputError("the seed has an option of its own: --seed N")
@@ -85,7 +119,7 @@ def _unknown(method: str, name: str, known: Mapping[str, Any]) -> InputError:
     return InputError(f"{method} has no parameter {name!r}{hint}; it has {', '.join(known)}")
 
 
-def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
+def parse_value(name: str, text: str, kinds: Sequence[type], option: str = "--set") -> Any:
     """A text as a value of one of these types; the narrowest that fits."""
     word = _WORDS.get(text.lower(), text)
     if (word is None or isinstance(word, bool)) and type(word) in kinds:
@@ -96,7 +130,7 @@ def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
             return number
     if str in kinds:
         return text
-    raise InputError(f"--set {name} must be {_expected(kinds)}, got {text!r}")
+    raise InputError(f"{option} {name} must be {_expected(kinds)}, got {text!r}")
 
 
 def _number(text: str, whole: bool, broken: bool) -> int | float | None:

@@ -59,7 +59,11 @@ class Trial(NamedTuple):
 def key_of(ranker: Any, settings: Mapping[str, Any]) -> str:
     """All settings of a trial as one text; what is no plain value counts by what it says of itself."""
     values = {**ranker.get_params(deep=True), **settings}
-    return json.dumps(values, sort_keys=True, default=lambda value: _ADDRESS.sub("", repr(value)))
+    return _as_key(values)
+
+
+def _as_key(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True, default=lambda value: _ADDRESS.sub("", repr(value)))
 
 
 class Record:
@@ -86,7 +90,7 @@ class Record:
     def add(self, found: Sequence[tuple[str, Mapping[str, Any], Outcome]]) -> None:
         """Note outcomes, and write them all."""
         for key, settings, outcome in found:
-            self._known[key] = {"parameters": dict(settings), **_facts(outcome), "key": key}
+            self._known[key] = {"parameters": dict(settings), **_facts(outcome), "settings": json.loads(key)}
         self.write()
 
     def write(self) -> None:
@@ -94,11 +98,9 @@ class Record:
         if self._path is None:
             return
         last = len(self._known) + len(self._order)
-        trials = sorted(
-            self._known.values(), key=lambda entry: (self._order.get(entry["key"], last), entry["key"])
-        )
+        order = sorted(self._known, key=lambda key: (self._order.get(key, last), key))
         head = {"format": FORMAT, "version": VERSION, "written_by": f"rankloom {__version__}"}
-        lines = ",\n".join("  " + json.dumps(trial) for trial in trials)
+        lines = ",\n".join("  " + json.dumps(self._known[key]) for key in order)
         start = json.dumps({**head, **self._identity._asdict()}, indent=1)[:-2]
         atomic_write(self._path, f'{start},\n "trials": [\n{lines}\n ]\n}}\n')
 
@@ -133,13 +135,13 @@ def _read(path: Path, identity: Identity) -> dict[str, dict[str, Any]]:
                 f"{value!r:.60} now; give another name for this search, or remove it"
             )
     try:
-        return {entry["key"]: entry for entry in content["trials"] if _is_trial(entry)}
+        return {_as_key(entry["settings"]): entry for entry in content["trials"] if _is_trial(entry)}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged; restore it from a copy, or remove it") from error
 
 
 def _is_trial(entry: Any) -> bool:
-    if entry["state"] not in (COMPLETE, PRUNED, FAILED) or not isinstance(entry["key"], str):
+    if entry["state"] not in (COMPLETE, PRUNED, FAILED) or not isinstance(entry["settings"], dict):
         raise ValueError("no trial")
     if entry["state"] != FAILED:
         float(_outcome(entry).value)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -120,15 +120,20 @@ def _spaces(space: Any, chosen: Any, method: str, given: Any) -> list[Space]:
     """What to search; by default what the method's line says, but for what the ranker given has set."""
     if space is not None:
         return checked_spaces(space, chosen)
-    spaces = checked_spaces(default_of(method).spaces, chosen)
     if isinstance(given, str):
-        return spaces
+        return default_spaces(chosen, method, {})
     plain = type(chosen)().get_params()
     mine = {name: value for name, value in chosen.get_params().items() if not _same(value, plain.get(name))}
-    left = without(spaces, mine)
+    return default_spaces(chosen, method, mine)
+
+
+def default_spaces(ranker: Any, method: str, fixed: Mapping[str, Any]) -> list[Space]:
+    """What a method's line says is to be searched, but for what is fixed."""
+    left = without(checked_spaces(default_of(method).spaces, ranker), fixed)
     if not left:
         raise InputError(
-            "nothing is left to search: all that the grid has is set; say what to search: space="
+            f"nothing is left to search: the grid of {method} has nothing beside what is set; name what to "
+            "try: a space"
         )
     return left
 

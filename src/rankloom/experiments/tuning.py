@@ -81,7 +81,7 @@ class Tuning(Sequence[Trial]):
         """Headers and rows, the best first."""
         names = self.parameters
         rows = [
-            [*(_text(trial.parameters[name]) if name in trial.parameters else "" for name in names),
+            [*(brief(trial.parameters[name]) if name in trial.parameters else "" for name in names),
              _value(trial), f"{trial.seconds:.2f}"]
             for trial in self
         ]  # fmt: skip
@@ -101,7 +101,7 @@ class Tuning(Sequence[Trial]):
     def __repr__(self) -> str:
         return (
             f"Tuning({self.method}, {len(self)} trials, best {self.measure} {self.best.value:.4f} with "
-            f"{', '.join(f'{name}={_text(value)}' for name, value in self.best.parameters.items())})"
+            f"{', '.join(f'{name}={brief(value)}' for name, value in self.best.parameters.items())})"
         )
 
 
@@ -117,5 +117,6 @@ def _value(trial: Trial) -> str:
     return f"{trial.value:.4f}" + (" (given up)" if trial.state == PRUNED else "")
 
 
-def _text(value: Any) -> str:
+def brief(value: Any) -> str:
+    """A setting in few digits."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
