@@ -73,6 +73,7 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/spd_rates.py --steps 10000000
 	$(BENCH)/rare_events.py
 	$(BENCH)/stream.py
+	$(BENCH)/tune.py
 
 clean: ## forget the environment and everything that was built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from rankloom.data.files import scratch_folder
 from rankloom.data.ranking_data import RankingData
-from rankloom.data.store import load_store
+from rankloom.data.store import let_go, load_store
 from rankloom.errors import InputError
 from rankloom.experiments.crew import Crew, Growing, Solo, Work, Workers
 from rankloom.experiments.grids import default_of
@@ -92,7 +92,11 @@ def tune(
     with ExitStack() as stack:
 
         def hire() -> Crew:
-            return _workers(stack, run.work, laid, min(count, finder.total), record)
+            crew = _workers(stack, run.work, laid, min(count, finder.total), record)
+            for data, store in zip((rows, held), stores, strict=True):
+                if store is not None:
+                    let_go(data)  # from here on the workers' part
+            return crew
 
         solo = Solo(run.work, material)
         laid = partial(laid_out, material, stores=stores)
