@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         RankloomWarning,
         StoreError,
     )
+    from rankloom.experiments.letor import Letor, letor
     from rankloom.experiments.record import Trial
     from rankloom.experiments.tune import tune
     from rankloom.experiments.tuning import Tuning
@@ -73,6 +74,7 @@ _HOMES = {
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
     "Landmarks": "rankloom.rankers.landmarks",
+    "Letor": "rankloom.experiments.letor",
     "LinearModel": "rankloom.models.linear",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
@@ -97,6 +99,7 @@ _HOMES = {
     "inspect": "rankloom.data.inspect",
     "join_qrels": "rankloom.data.trec_join",
     "k_folds": "rankloom.data.splits",
+    "letor": "rankloom.experiments.letor",
     "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
     "make_clicks": "rankloom.data.clicks",
@@ -144,6 +147,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "Landmarks",
+    "Letor",
     "LinearModel",
     "Measure",
     "MissingPackageError",
@@ -167,6 +171,7 @@ __all__ = [
     "inspect",
     "join_qrels",
     "k_folds",
+    "letor",
     "load",
     "load_store",
     "make_clicks",

@@ -34,6 +34,7 @@ COMMANDS = {
     "predict": "Write what a model predicts for each row of data, one number a line.",
     "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
+    "experiment": "Run a published protocol over a data set, all methods in one table.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }

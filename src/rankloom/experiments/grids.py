@@ -22,8 +22,6 @@ class Default(NamedTuple):
     path: str | None = None
 
 
-_NETS = [{"learning_rate": (1e-4, 1e-2, 3), "weight_decay": [0.0, 1e-4], "batch": [8, 32]}]
-
 DEFAULTS = {
     "spd": Default([{"loss": ["hinge", "logistic"], "lam": (1e-6, 1e-1)}]),
     "crr": Default([{"alpha": [0.1, 0.5, 0.9], "lam": (1e-6, 1e-1)}]),
@@ -31,8 +29,8 @@ DEFAULTS = {
     "lambdamart": Default(
         [{"leaves": [7, 15, 31], "learning_rate": [0.05, 0.1], "min_data_in_leaf": [20, 100]}]
     ),
-    "lambdarank": Default(_NETS),
-    "ranknet": Default(_NETS),
+    "lambdarank": Default([{"rate": (1e-3, 1e-1, 3), "lam": [0.0, 1e-4, 1e-2]}]),
+    "ranknet": Default([{"rate": (1e-4, 1e-2, 3), "lam": [0.0, 1e-4, 1e-2]}]),
     "solar": Default([{"order": [1], "C": (1e-7, 1e-1)}, {"order": [2], "gamma": (1e0, 1e6)}]),
     "prank": Default([{"on": ["rows", "pairs"]}]),
     "committee": Default([{"experts": [5, 10, 20, 50]}]),
