@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,36 @@ def test_a_path_is_one_job(parts: Any, tmp_path: Path, monkeypatch: Any) -> None
     assert {trial.parameters["lam"]: trial.value for trial in unsorted} == {
         trial.parameters["lam"]: trial.value for trial in plain
     }
+
+
+def test_optuna_is_asked_for_by_name(parts: Any, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(rl.MissingPackageError, match=r'pip install "rankloom\[optuna\]"'):
+        rl.tune(Toy(), *parts, space={"lam": LAMS}, search="optuna", workers=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"valid": None}, "either validation data or folds=5"),
+        ({"folds": 3}, "either validation data or folds=5"),
+        ({"ranker": "sdp"}, "ranker must be a ranker or one of spd, crr"),
+        ({"ranker": Toy}, "ranker must be a ranker or one of spd, crr"),
+        ({"space": None}, "toy has no grid of its own; say what to search"),
+        ({"search": "clever"}, "search must be one of grid, random, optuna, got 'clever'"),
+        ({"trials": 3}, "leave trials out, or search at random"),
+        ({"search": "random", "trials": 0}, "trials must be a whole number from 1"),
+        ({"workers": 0}, "workers must be a whole number from 1"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"train": [[1.0]]}, "train must be a RankingData or the folder of a store, got list"),
+        (
+            {"valid": rl.RankingData([[1.0]], [1.0])},
+            "the training data have 46 features, the validation data 1",
+        ),
+        ({"valid": rl.RankingData([[1.0] * 46])}, "the validation data have no labels"),
+    ],
+)
+def test_bad_input_is_named(parts: Any, change: dict[str, Any], words: str) -> None:
+    given = {"ranker": Toy(), "train": parts[0], "valid": parts[1], "space": {"lam": LAMS}, **change}
+    with pytest.raises(rl.InputError, match=words):
+        rl.tune(given.pop("ranker"), given.pop("train"), **{"workers": 1, **given})

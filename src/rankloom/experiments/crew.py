@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
-from rankloom.errors import InputError, RankloomError
+from rankloom.errors import InputError
 from rankloom.experiments.material import Material, Place
 from rankloom.experiments.trial import FAILED, Job, Outcome, run
 from rankloom.experiments.worker import receive, send
@@ -37,7 +37,7 @@ _THREADS = (
 WORTH_WORKERS = 20.0  # seconds of trials for one process; starting workers takes two or three
 _LOOKS = 2  # trials, of which the first may wait for kernels to be compiled
 # What NumPy and others say on loading or in ordinary work; only words meant for users go on from workers.
-_TOLD = (RankloomError, UserWarning)
+_TOLD = UserWarning
 
 
 class Work(NamedTuple):

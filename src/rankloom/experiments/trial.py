@@ -64,7 +64,7 @@ def run(job: Job, ranker: Any, material: Material, measure: Measure) -> list[Out
             found = [_one(job, clone(ranker).set_params(**settings), material, measure)]
         else:
             found = _along(job, clone(ranker), material, measure)
-    except (MemoryError, Exception) as error:
+    except Exception as error:
         found = [Outcome(FAILED, error=_said(error))] * len(job.settings)
     each = (time.perf_counter() - begin) / len(found)
     return [outcome._replace(seconds=round(each, 4)) for outcome in found]
