@@ -236,7 +236,8 @@ def test_a_scratch_folder_is_gone_after_the_block_and_after_a_kill(tmp_path):
     with pytest.raises(KeyboardInterrupt), scratch_folder(tmp_path):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
-    program = f"import os, rankloom.data.files as f; s = f.scratch_folder({str(tmp_path)!r}); s.__enter__(); os._exit(1)"
+    begun = f"scratch = f.scratch_folder({str(tmp_path)!r}); scratch.__enter__()"
+    program = f"import os, rankloom.data.files as f; {begun}; os._exit(1)"
     subprocess.run([sys.executable, "-c", program], check=False)
     assert len(list(tmp_path.iterdir())) == 1
     with scratch_folder(tmp_path) as folder:
