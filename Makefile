@@ -11,6 +11,8 @@ CODE := src tests benchmarks
 VENV := .venv
 RUN := $(VENV)/bin/
 PIP := $(RUN)python -m pip --disable-pip-version-check --quiet
+# A version of PyTorch of which there is a wheel for processors alone: others bring gigabytes along.
+PINNED := --constraint constraints.txt
 RUNTIME := $(VENV)/.runtime
 TESTS := $(VENV)/.tests
 DOCS := $(VENV)/.docs
@@ -73,6 +75,14 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/spd_rates.py --steps 10000000
 	$(BENCH)/rare_events.py
 	$(BENCH)/stream.py
+	$(BENCH)/scaler.py
+	$(BENCH)/ranksvm.py
+	$(BENCH)/online.py
+	$(BENCH)/drift.py
+	$(BENCH)/lambdas.py
+	$(BENCH)/lambdamart.py
+	$(BENCH)/mix.py
+	$(BENCH)/nets.py
 	$(BENCH)/tune.py
 
 clean: ## forget the environment and everything that was built
@@ -86,17 +96,17 @@ $(VENV)/.base:
 	@$(PIP) install --upgrade 'pip>=25.1'
 	@touch $@
 
-$(RUNTIME): pyproject.toml $(VENV)/.base
+$(RUNTIME): pyproject.toml constraints.txt $(VENV)/.base
 	@echo "installing rankloom into .venv"
-	@$(PIP) install --editable .
+	@$(PIP) install $(PINNED) --editable .
 	@touch $@
 
-$(TESTS): pyproject.toml $(RUNTIME)
+$(TESTS): pyproject.toml constraints.txt $(RUNTIME)
 	@echo "installing the test tools into .venv"
-	@$(PIP) install --editable '.[tables]' --group test
+	@$(PIP) install $(PINNED) --editable '.[tables]' --group test
 	@touch $@
 
 $(DOCS): pyproject.toml $(RUNTIME)
 	@echo "installing the documentation tools into .venv"
-	@$(PIP) install --group docs
+	@$(PIP) install $(PINNED) --group docs
 	@touch $@

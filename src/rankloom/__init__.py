@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankloom.data.clicks import ClickLog, make_clicks
+    from rankloom.data.feedback import Feedback
     from rankloom.data.generate import Generated, make_distinct, make_letor, make_mslr
     from rankloom.data.generate_topics import make_rcv1
     from rankloom.data.inspect import Finding, Inspection, inspect
@@ -52,9 +53,32 @@ if TYPE_CHECKING:
     from rankloom.models.explanation import Explanation
     from rankloom.models.linear import LinearModel
     from rankloom.models.load import load
+    from rankloom.models.mixed import MixedModel
+    from rankloom.models.net import NetModel
+    from rankloom.models.net_module import ModuleModel
+    from rankloom.models.scaled import ScaledModel
+    from rankloom.models.trees import TreeModel
+    from rankloom.online.loop import OnlineLoop, read_log
+    from rankloom.rankers.committee import CommitteePerceptron
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambda_report import LambdaReport
+    from rankloom.rankers.lambdamart import LambdaMART
+    from rankloom.rankers.lambdarank import LambdaRank
+    from rankloom.rankers.lambdas import Gradients, Lambdas
     from rankloom.rankers.landmarks import Landmarks
+    from rankloom.rankers.local_optimum import LocalOptimum, local_optimum
+    from rankloom.rankers.mix import Mix, mix
+    from rankloom.rankers.objective import objective
+    from rankloom.rankers.pointwise import Pointwise
+    from rankloom.rankers.prank import PRank
+    from rankloom.rankers.progress import Progress
+    from rankloom.rankers.ranknet import RankNet
+    from rankloom.rankers.ranksvm import RankSVM
+    from rankloom.rankers.ranksvm_path import PathPoint, RankSVMPath
+    from rankloom.rankers.scaler import QueryScaler
+    from rankloom.rankers.solar import SOLAR
     from rankloom.rankers.spd import SPD
+    from rankloom.rankers.states import resume
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
     from rankloom.warm import warm_up
 
@@ -63,33 +87,57 @@ __version__ = "0.1.0"
 _HOMES = {
     "CRR": "rankloom.rankers.crr",
     "ClickLog": "rankloom.data.clicks",
+    "CommitteePerceptron": "rankloom.rankers.committee",
     "Comparison": "rankloom.measures.comparison",
     "Difference": "rankloom.measures.comparison",
     "Evaluation": "rankloom.measures.evaluation",
     "Explanation": "rankloom.models.explanation",
+    "Feedback": "rankloom.data.feedback",
     "Finding": "rankloom.data.inspect",
     "Fold": "rankloom.data.letor",
     "Folds": "rankloom.data.letor",
     "Generated": "rankloom.data.generate",
+    "Gradients": "rankloom.rankers.lambdas",
     "InputError": "rankloom.errors",
     "Inspection": "rankloom.data.inspect",
+    "LambdaMART": "rankloom.rankers.lambdamart",
+    "LambdaRank": "rankloom.rankers.lambdarank",
+    "LambdaReport": "rankloom.rankers.lambda_report",
+    "Lambdas": "rankloom.rankers.lambdas",
     "Landmarks": "rankloom.rankers.landmarks",
     "Letor": "rankloom.experiments.letor",
     "LinearModel": "rankloom.models.linear",
+    "LocalOptimum": "rankloom.rankers.local_optimum",
     "Measure": "rankloom.measures.measure",
     "MissingPackageError": "rankloom.errors",
+    "Mix": "rankloom.rankers.mix",
+    "MixedModel": "rankloom.models.mixed",
     "ModelError": "rankloom.errors",
+    "ModuleModel": "rankloom.models.net_module",
+    "NetModel": "rankloom.models.net",
+    "OnlineLoop": "rankloom.online.loop",
+    "PRank": "rankloom.rankers.prank",
     "ParseError": "rankloom.errors",
+    "PathPoint": "rankloom.rankers.ranksvm_path",
+    "Pointwise": "rankloom.rankers.pointwise",
+    "Progress": "rankloom.rankers.progress",
     "Qrels": "rankloom.data.trec",
+    "QueryScaler": "rankloom.rankers.scaler",
+    "RankNet": "rankloom.rankers.ranknet",
+    "RankSVM": "rankloom.rankers.ranksvm",
+    "RankSVMPath": "rankloom.rankers.ranksvm_path",
     "RankingData": "rankloom.data.ranking_data",
     "RankloomError": "rankloom.errors",
     "RankloomWarning": "rankloom.errors",
     "ReliabilityCurve": "rankloom.measures.curves",
     "Run": "rankloom.data.trec",
+    "SOLAR": "rankloom.rankers.solar",
     "SPD": "rankloom.rankers.spd",
+    "ScaledModel": "rankloom.models.scaled",
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "TreeModel": "rankloom.models.trees",
     "Trial": "rankloom.experiments.record",
     "Tuning": "rankloom.experiments.tuning",
     "alpha_sweep": "rankloom.rankers.sweep",
@@ -102,14 +150,18 @@ _HOMES = {
     "letor": "rankloom.experiments.letor",
     "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
+    "local_optimum": "rankloom.rankers.local_optimum",
     "make_clicks": "rankloom.data.clicks",
     "make_distinct": "rankloom.data.generate",
     "make_letor": "rankloom.data.generate",
     "make_mslr": "rankloom.data.generate",
     "make_rcv1": "rankloom.data.generate_topics",
+    "mix": "rankloom.rankers.mix",
+    "objective": "rankloom.rankers.objective",
     "read": "rankloom.data.read",
     "read_csv": "rankloom.data.tables",
     "read_folds": "rankloom.data.letor",
+    "read_log": "rankloom.online.loop",
     "read_parquet": "rankloom.data.tables",
     "read_qrels": "rankloom.data.trec",
     "read_ranking": "rankloom.data.trec",
@@ -117,6 +169,7 @@ _HOMES = {
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
     "reliability_curve": "rankloom.measures.curves",
+    "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
     "split": "rankloom.data.splits",
@@ -134,34 +187,58 @@ _HOMES = {
 
 __all__ = [
     "CRR",
+    "SOLAR",
     "SPD",
     "ClickLog",
+    "CommitteePerceptron",
     "Comparison",
     "Difference",
     "Evaluation",
     "Explanation",
+    "Feedback",
     "Finding",
     "Fold",
     "Folds",
     "Generated",
+    "Gradients",
     "InputError",
     "Inspection",
+    "LambdaMART",
+    "LambdaRank",
+    "LambdaReport",
+    "Lambdas",
     "Landmarks",
     "Letor",
     "LinearModel",
+    "LocalOptimum",
     "Measure",
     "MissingPackageError",
+    "Mix",
+    "MixedModel",
     "ModelError",
+    "ModuleModel",
+    "NetModel",
+    "OnlineLoop",
+    "PRank",
     "ParseError",
+    "PathPoint",
+    "Pointwise",
+    "Progress",
     "Qrels",
+    "QueryScaler",
+    "RankNet",
+    "RankSVM",
+    "RankSVMPath",
     "RankingData",
     "RankloomError",
     "RankloomWarning",
     "ReliabilityCurve",
     "Run",
+    "ScaledModel",
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "TreeModel",
     "Trial",
     "Tuning",
     "alpha_sweep",
@@ -174,14 +251,18 @@ __all__ = [
     "letor",
     "load",
     "load_store",
+    "local_optimum",
     "make_clicks",
     "make_distinct",
     "make_letor",
     "make_mslr",
     "make_rcv1",
+    "mix",
+    "objective",
     "read",
     "read_csv",
     "read_folds",
+    "read_log",
     "read_parquet",
     "read_qrels",
     "read_ranking",
@@ -189,6 +270,7 @@ __all__ = [
     "read_scores",
     "read_text",
     "reliability_curve",
+    "resume",
     "run_scores",
     "save_store",
     "split",

@@ -94,6 +94,11 @@ def _rounds() -> Iterator[Callable[[], Any]]:
     yield partial(_join, dense)
     yield partial(_learn, dense)
     yield partial(_learn, sparse)
+    yield partial(_scale, dense, ("minmax", "rank"))
+    yield partial(_scale, sparse, ("maxabs",))
+    yield partial(_learn_exactly, dense)
+    yield partial(_learn_exactly, sparse)
+    yield partial(_learn_online, dense)
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -119,32 +124,72 @@ def _join(data: RankingData) -> None:
 
 
 def _score(data: RankingData) -> None:
-    """By a linear model."""
+    """By a linear model, and by a net."""
     from rankloom.models.linear import LinearModel
+    from rankloom.models.net import NetModel
 
     LinearModel(np.ones(data.n_features)).predict(data)
+    NetModel([(np.ones((data.n_features, 1)), np.ones(1))]).predict(data)
 
 
 def _learn(data: RankingData) -> None:
-    """By stochastic descent, from pairs and from rows: the same kernels for all losses and learners."""
+    """By stochastic descent, from pairs and from rows, and by lambdas: the same kernels for all choices."""
     from rankloom.rankers.crr import CRR
+    from rankloom.rankers.lambdarank import LambdaRank
     from rankloom.rankers.spd import SPD
 
-    for ranker in (SPD(steps=10), CRR(steps=10)):
+    for ranker in (SPD(steps=10), CRR(steps=10), LambdaRank(epochs=1)):
         ranker.fit(data)
 
 
+def _scale(data: RankingData, kinds: tuple[str, ...]) -> None:
+    """Over all rows, and by query."""
+    from rankloom.models.scaling import PER, learned_scaling
+
+    for kind in kinds:
+        for per in PER:
+            learned_scaling(kind, per, data).applied(data)
+
+
+def _learn_exactly(data: RankingData) -> None:
+    """RankSVM with both losses, on queries and as one large query."""
+    from rankloom.data.ranking_data import RankingData
+    from rankloom.rankers import pair_problem
+    from rankloom.rankers.objective import objective
+    from rankloom.rankers.ranksvm import RankSVM
+
+    model = RankSVM().fit(data).model_
+    RankSVM(loss="l1", tol=0.1).fit(data)
+    objective(model, data)
+    problem = pair_problem.PairProblem(RankingData(data.X, data.y), cache=1)
+    problem.evaluate(np.ones(data.n_features))
+    problem.product(np.ones(data.n_features))
+
+
+def _learn_online(data: RankingData) -> None:
+    """Query by query: from labels and from pairs, by all forms of learners, which share a kernel."""
+    from rankloom.data.feedback import Feedback
+    from rankloom.rankers.committee import CommitteePerceptron
+    from rankloom.rankers.solar import SOLAR
+
+    for ranker in (SOLAR(covariance="low-rank"), CommitteePerceptron()):
+        ranker.fit(data).decision_function(data)
+        ranker.learn_one_query(np.eye(2, data.n_features), Feedback.preferences([(0, 1)]))
+
+
 def _measure(data: RankingData) -> None:
-    """Every measure that has a kernel, and a comparison."""
+    """Every measure that has a kernel, a comparison, and a mix."""
     from rankloom.measures.compare import compare
     from rankloom.measures.conventions import row_gains
     from rankloom.measures.evaluate import evaluate
     from rankloom.measures.measure import Measure
     from rankloom.measures.presets import FIELDS, NEEDS_CUTOFF, POINTS
+    from rankloom.rankers.mix import mix
 
     draw = np.random.default_rng(0)
     first, second = draw.random((2, data.n_rows))
     names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
     evaluate(first, data, measures=[*names, "ndcg@5:ties=average"])
     compare(first, second, data, resamples=100)
+    mix(first, second, data)
     row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)

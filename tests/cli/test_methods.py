@@ -31,7 +31,7 @@ def test_every_default_can_be_written_down(method):
         default = inspect.signature(ranker).parameters[name].default
         assert parse_value(name, str(default), kinds) == default
     settings = [f"{name}={inspect.signature(ranker).parameters[name].default}" for name in known]
-    assert make_ranker(method, settings, 0).get_params() == ranker(seed=0).get_params()
+    assert make_ranker(method, settings, None).get_params() == ranker().get_params()
 
 
 def test_only_plain_parameters_can_be_set():
@@ -102,3 +102,11 @@ def test_a_ranker_without_a_seed(monkeypatch):
         rl.InputError, match="toy draws nothing at random, so it has no seed; leave --seed out"
     ):
         make_ranker("toy", [], 3)
+
+
+def test_sizes_of_layers_are_whole_numbers():
+    """As `hidden=64,32`, or as Python writes them; nothing is no layer."""
+    for text, sizes in {"64,32": (64, 32), "(64, 32)": (64, 32), "8": (8,), "()": (), "": ()}.items():
+        assert make_ranker("ranknet", [f"hidden={text}"], None).hidden == sizes
+    with pytest.raises(rl.InputError, match="hidden must be whole numbers, as in 64,32, got '64,x'"):
+        make_ranker("lambdarank", ["hidden=64,x"], None)

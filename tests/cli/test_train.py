@@ -55,6 +55,41 @@ def test_what_a_program_sees_is_what_the_file_holds(run_json: Any, files: rl.Ran
     assert set(about["versions"]) >= {"rankloom", "python", "numpy", "numba"}
 
 
+def test_a_path_keeps_the_best_by_held_out_data(run: Any, files: Any) -> None:
+    done = run("train ranksvm train.txt --valid vali.txt --model m.rank --path -m pairwise,map")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["C", "pairwise", "map", "iterations", "residual"]
+    assert (lines[2][0], lines[27][0]) == ("2^-15", "2^10")
+    best = max(lines[2:28], key=lambda line: float(line[1]))
+    about = rl.load("m.rank").about
+    assert about["parameters"]["C"] == about["solver"]["C"] == 2.0 ** float(best[0][2:])
+    assert f"{about['measures']['valid']['pairwise']:.4f}" == best[1]
+    assert f"C={about['solver']['C']:g}: objective " in done.stderr
+    assert f"residual {about['solver']['residual']:.1e} after" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["lambdamart", "lambdarank"])
+def test_rankers_that_watch_are_given_the_validation_data(run: Any, files: Any, method: str) -> None:
+    size = {"lambdamart": "n_trees", "lambdarank": "epochs"}[method]
+    options = f"--set measure=map --set stop_measure=ndcg@5 --set {size}=15 --set patience=3"
+    run(f"train {method} train.txt --valid vali.txt --model m.rank {options} -m ndcg@5")
+    train = rl.read("train.txt")
+    ranker = {"lambdamart": rl.LambdaMART, "lambdarank": rl.LambdaRank}[method]("map", stop_measure="ndcg@5")
+    ranker.set_params(**{size: 15}, patience=3)
+    ranker.fit(train, valid=rl.read("vali.txt", n_features=train.n_features))
+    scores = rl.load("m.rank").decision_function(train)
+    assert scores.tolist() == ranker.decision_function(train).tolist()
+    assert rl.load("m.rank").about["measures"]["valid"]["ndcg@5"] == pytest.approx(ranker.curve_.max())
+
+
+def test_a_base_model_is_named_by_its_file(run: Any, complain: Any, files: Any) -> None:
+    run(f"train spd train.txt --model base.rank {QUICK}")
+    run("train lambdamart train.txt --model m.rank --set base=base.rank --set n_trees=3")
+    assert rl.load("m.rank").base == rl.load("base.rank")
+    said = complain("train lambdamart train.txt --model n.rank --set base=base.rank --set patience=3")
+    assert said.startswith("patience=3 needs validation data")
+
+
 def test_the_command_line_learns_what_python_learns(run: Any, files: Any) -> None:
     run("train spd train.txt --model m.rank --set steps=3000 --set lam=1e-3 --set average=true --seed 5")
     ranker = rl.SPD(steps=3000, lam=1e-3, average=True, seed=5).fit(rl.read("train.txt"))
@@ -139,6 +174,15 @@ def test_features_that_the_training_data_do_not_use(run: Any, complain: Any, tmp
         ),
         ("train spd train.txt --model m.rank -m ndgc", "no measure is called 'ndgc'"),
         ("train spd train.txt --model m.rank --seed -1", "-1 is not in the range"),
+        ("train ranksvm train.txt --model m.rank --path", "--path chooses C by held-out data"),
+        ("train spd train.txt --valid vali.txt --model m.rank --path", "spd has no path over C"),
+        (
+            "train ranksvm train.txt --valid vali.txt --model m.rank --path --set C=2",
+            "--path goes through all C itself",
+        ),
+        ("train ranksvm train.txt --model m.rank --seed 1", "ranksvm draws nothing at random"),
+        ("train ranksvm train.txt --model m.rank --stream", "ranksvm must see all rows"),
+        ("train ranksvm train.txt --model m.rank --set C=0", "C must be a number > 0, got 0"),
         ("train spd same.txt --model m.rank", "label"),
         ("train spd one.txt --model m.rank", "X has 1 sample"),
         ("train spd train.txt --model m.rank --label y", "label is no option for text"),

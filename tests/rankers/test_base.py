@@ -268,3 +268,27 @@ def test_more_features_than_memory_are_refused(learn, monkeypatch):
     expected = "number 2,147,483,647.*would take 69 GB of memory.*has 1; number the features"
     with pytest.raises(rl.InputError, match=expected):
         learn(data)
+
+
+class Holes(Toy):
+    """A ranker that takes missing values, as 0."""
+
+    def _takes_missing(self):
+        return True
+
+    def _fit(self, data):
+        return super()._fit(rl.RankingData(np.nan_to_num(data.X), data.y))
+
+
+def test_missing_values_are_for_those_who_take_them():
+    X, y = [[1.0, np.nan], [0.0, 2.0], [2.0, 1.0]], [1, 0, 2]
+    with pytest.raises(rl.InputError, match="NaN"):
+        Toy().fit(X, y)
+    with pytest.raises(rl.InputError, match="cannot learn from missing values"):
+        Toy().fit(rl.RankingData(X, y, allow_missing=True))
+    ranker = Holes().fit(X, y)
+    assert ranker.model_ == Holes().fit(rl.RankingData(X, y, allow_missing=True)).model_
+    assert ranker.__sklearn_tags__().input_tags.allow_nan
+    assert not Toy().__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(rl.InputError, match="linear model cannot score missing"):
+        ranker.predict(X)

@@ -31,9 +31,12 @@ COMMANDS = {
     "convert": "Convert data from one format to another.",
     "train": "Learn a ranker from data, measure it, and write the model to a file.",
     "tune": "Choose a ranker's settings by held-out data or folds, and write the best model to a file.",
+    "online": "Rank a stream of queries, learn from the feedback on each, and keep what was learned.",
     "predict": "Write what a model predicts for each row of data, one number a line.",
     "evaluate": "Say how good a ranking is, by measures whose convention has a name.",
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
+    "mix": "Find the alpha for which alpha A + (1 - alpha) B ranks best, of all from 0 to 1.",
+    "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
     "experiment": "Run a published protocol over a data set, all methods in one table.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
@@ -51,7 +54,7 @@ class Program(click.Group):
         """Import the one command that was asked for."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"rankloom.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"rankloom.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

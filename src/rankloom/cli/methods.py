@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 # Of no use for a single training in a process of its own; the seed has an option.
-_ELSEWHERE = ("seed", "warm_start", "measure")
+_ELSEWHERE = ("seed", "warm_start")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -41,6 +41,10 @@ def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: 
 
 def _for_stream(method: str, ranker: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Settings under which a ranker learns from a stream."""
+    if not hasattr(ranker, "fit_stream") and hasattr(ranker, "learn_one_query"):
+        raise InputError(
+            f"{method} learns from a stream with rankloom online; leave --stream out, or use that"
+        )
     if not hasattr(ranker, "fit_stream"):
         raise InputError(f"{method} must see all rows before it learns; leave --stream out")
     if "steps" in values:
@@ -55,17 +59,20 @@ def parameters(ranker: Any) -> dict[str, tuple[type, ...]]:
     hints = typing.get_type_hints(ranker.__init__)
     found = {}
     for name in inspect.signature(ranker).parameters:
-        kinds = _kinds(hints.get(name, Any))
+        is_text = name in getattr(ranker, "_texts", ())
+        kinds = (str, type(None)) if is_text else _kinds(hints.get(name, Any))
         if kinds and name not in _ELSEWHERE:
             found[name] = kinds
     return found
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """The plain types that a hint allows; none if it asks for something that is no plain value."""
+    """The plain types that a hint allows; none if it only asks for what is no plain value, or for None."""
+    if hint == tuple[int, ...]:
+        return (tuple,)
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    kinds = typing.get_args(hint) if union else (hint,)
-    return tuple(kinds) if all(kind in _PLAIN for kind in kinds) else ()
+    kinds = tuple(kind for kind in (typing.get_args(hint) if union else (hint,)) if kind in _PLAIN)
+    return () if kinds == (type(None),) else kinds
 
 
 def parse_settings(
@@ -130,6 +137,10 @@ def parse_value(name: str, text: str, kinds: Sequence[type], option: str = "--se
             return number
     if str in kinds:
         return text
+    if tuple in kinds:
+        parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
+        if all(part.isdecimal() for part in parts):
+            return tuple(map(int, parts))
     raise InputError(f"{option} {name} must be {_expected(kinds)}, got {text!r}")
 
 
@@ -157,5 +168,6 @@ def _expected(kinds: Sequence[type]) -> str:
         float: "a number",
         str: "a word",
         type(None): "none",
+        tuple: "whole numbers, as in 64,32",
     }
     return " or ".join(words[kind] for kind in kinds)

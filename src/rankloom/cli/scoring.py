@@ -44,12 +44,13 @@ def read_for(model: Any, source: Any, reading: dict[str, Any], labelled: bool) -
     exact = {name: value for name, value in exact.items() if reading.get(name) is None}
     if "features" in exact and not labelled:
         unused = ("label", "qid", "doc_id", "weight", "query_weight", "comment")
-        exact |= dict.fromkeys(name for name in unused if reading.get(name) is None)
+        needed = ("qid",) if model.needs_queries else ()
+        exact |= dict.fromkeys(name for name in unused if reading.get(name) is None and name not in needed)
     while True:
         try:
             return read([source], reading, **exact)
         except NoColumnError as error:
-            if labelled or error.role in exact:
+            if labelled or error.role in exact or (error.role == "qid" and model.needs_queries):
                 raise
             exact[error.role] = None
 

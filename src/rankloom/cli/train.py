@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,9 @@ DEFAULT_MEASURES = ("ndcg@10", "map")
 _LEARNING = [
     click.option("--model", "target", metavar="OUT", required=True, help="Where the model goes."),
     click.option(
-        "--valid", metavar="FILE", help="Data to measure the ranker on too, that it does not learn from."
+        "--valid",
+        metavar="FILE",
+        help="Data to measure on too, not to learn from; lambdamart, lambdarank and ranknet stop by it.",
     ),
     click.option(
         "--set",
@@ -35,6 +38,12 @@ _LEARNING = [
     ),
     click.option(
         "--seed", type=click.IntRange(min=0), help="Of the random numbers (0): same seed, same bits."
+    ),
+    click.option(
+        "--path",
+        "along",
+        is_flag=True,
+        help="Learn with C = 2^-15 ... 2^10, keep the best by --valid (ranksvm).",
     ),
     click.option("--stream", is_flag=True, help="Learn from text as it comes, without keeping it (spd)."),
     click.option(
@@ -63,6 +72,7 @@ def command(
     valid: str | None,
     settings: tuple[str, ...],
     seed: int | None,
+    along: bool,
     stream: bool,
     steps_per_row: float | None,
     force: bool,
@@ -72,9 +82,13 @@ def command(
 ) -> None:
     """Learn a ranker from data, measure it, and write the model to a file.
 
-    METHOD is spd (stochastic pairwise descent) or crr (combined regression and ranking). TRAIN is any data
-    with labels: text, Parquet, CSV, a store, or - for text on standard input. With --stream, text is learned
-    from while it is read, once, in memory that does not grow with it.
+    METHOD is a family of rankers:
+
+    \b
+    {methods}
+
+    TRAIN is any data with labels: text, Parquet, CSV, a store, or - for text on standard input. With
+    --stream, text is learned from while it is read, once, in memory that does not grow with it (spd).
 
     The model file holds the parameters, a fingerprint of the data, versions and the measures. OUT appears
     whole or not at all.
@@ -83,7 +97,9 @@ def command(
     Examples:
       rankloom train spd train.txt --model model.rank
       rankloom train spd train.txt --valid vali.txt --model model.rank --set lam=1e-5 --set steps=1e6
+      rankloom train lambdamart train.txt --valid vali.txt --model model.rank --set measure=map
       rankloom train crr train.store --model model.rank --set alpha=0.5 --seed 7 -m ndcg@10,mse
+      rankloom train ranksvm train.txt --valid vali.txt --model model.rank --path
       zcat huge.txt.gz | rankloom train spd --stream - --model model.rank
     """
     _check_output(train, valid, target, force)
@@ -92,10 +108,12 @@ def command(
     if steps_per_row is not None and not stream:
         raise InputError("--steps-per-row is for --stream; without it, say how many with --set steps=N")
     ranker = make_ranker(method, settings, seed, stream)
+    _check_path(along, ranker, method, valid, settings)
     clock = Clock()
     with telling_of_compiling():
         learn = stream_through if stream else learn_from
-        sets, alike = learn(ranker, (train, valid), {**reading, "steps_per_row": steps_per_row}, clock)
+        asked = {**reading, "steps_per_row": steps_per_row, "path": names if along else ()}
+        sets, alike = learn(ranker, (train, valid), asked, clock)
         with clock("measure"):
             model = described(ranker.model_, sets, names, reading["threads"])
     model = model.with_about(reading=alike)
@@ -107,6 +125,21 @@ def command(
         print_json(about)
     else:
         show(about)
+
+
+def _check_path(along: bool, ranker: Any, method: str, valid: str | None, settings: tuple[str, ...]) -> None:
+    if not along:
+        return
+    if not hasattr(ranker, "path"):
+        raise InputError(f"{method} has no path over C; leave --path out, or take ranksvm")
+    if valid is None:
+        raise InputError("--path chooses C by held-out data; say which with --valid FILE")
+    if any(setting.partition("=")[0].strip() == "C" for setting in settings):
+        raise InputError("--path goes through all C itself; leave --set C out, or --path")
+
+
+_METHOD_LINES = "\n".join(f"{name:<11} {method.summary}" for name, method in METHODS.items())
+command.help = inspect.cleandoc(str(command.help)).replace("{methods}", _METHOD_LINES)
 
 
 def _with_steps_per_row(model: Any, steps_per_row: float | None) -> Any:
@@ -158,12 +191,18 @@ def learn_from(
     from rankloom.cli.reading import read_noting_base
 
     train, valid = sources
-    reading = {name: value for name, value in reading.items() if name != "steps_per_row"}
+    measures = reading["path"]
+    reading = {name: value for name, value in reading.items() if name not in ("steps_per_row", "path")}
     with clock("read"):
         data, alike = read_noting_base(train, reading)
         held_out = _held_out(valid, reading, data.n_features, alike)
+    watches = bool(held_out) and "valid" in inspect.signature(ranker.fit).parameters
     with clock("train"):
-        ranker.fit(data)
+        if measures:
+            path = ranker.path(data, valid=held_out["valid"], measures=measures)
+            ranker.model_ = ranker.model_.with_about(path=path.facts())
+        else:
+            ranker.fit(data, **held_out) if watches else ranker.fit(data)
     return {"train": data, **held_out}, alike
 
 
@@ -175,6 +214,7 @@ def stream_through(
     from rankloom.cli.progress import progress
 
     train, valid = sources
+    reading = {name: value for name, value in reading.items() if name != "path"}
     given = {"index_base": 1, "steps_per_row": 1.0, **reader_arguments(reading)}
     _check_stream(train, given)
     names = ("steps_per_row", "n_features", "index_base")
@@ -227,6 +267,9 @@ def described(model: Any, sets: Sets, names: tuple[str, ...], threads: int | Non
 def show(about: dict[str, Any]) -> None:
     """A table of measures, and where the model is."""
     found, data = about["measures"], about["data"]
+    if "path" in about:
+        rows = about["path"]
+        print_table(list(rows[0]), [list(row.values()) for row in rows])
     if found:
         names = next(iter(found.values()))
         print_table(
@@ -235,6 +278,16 @@ def show(about: dict[str, Any]) -> None:
     counts = [counted(data[many], one) for many, one in _COUNTS.items() if many in data]
     seconds = about["seconds"]["train"]
     tell(f"wrote {about['model']}: {about['method']} learned from {', '.join(counts)} in {seconds:.2f} s")
+    if "solver" in about:
+        tell(_ended(about["solver"]))
+
+
+def _ended(solver: dict[str, Any]) -> str:
+    """How an exact solver ended."""
+    return (
+        f"C={solver['C']:g}: objective {solver['objective']:.6g}, residual {solver['residual']:.1e} after "
+        f"{solver['iterations']} iterations and {solver['products']} products"
+    )
 
 
 _COUNTS = {"queries": "query", "rows": "row"}

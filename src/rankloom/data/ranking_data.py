@@ -281,6 +281,15 @@ class RankingData:
         """The same data with other feature names, or with none (None)."""
         return RankingData.from_parts(self._parts._replace(names=names_of(feature_names, self.n_features)))
 
+    def with_features(self, features: Features) -> RankingData:
+        """The same rows with other values of the same features; they are not looked through."""
+        if (features.n_rows, features.n_features) != (self.n_rows, self.n_features):
+            got = f"{features.n_rows:,} and {features.n_features:,}"
+            raise InputError(
+                f"features must have {self.n_rows:,} rows and {self.n_features:,} columns, got {got}"
+            )
+        return RankingData.from_parts(self._parts._replace(features=features))
+
     def in_caller_order(self, per_row: Any) -> NDArray[Any]:
         """Bring values, one per row of X here, back into the order in which the caller gave the rows."""
         values = np.asarray(per_row)

@@ -1,4 +1,4 @@
-"""Scores of a linear model: one sum per row.
+"""Scores of a linear model, one sum per row; and the way back, from a number per row to one per feature.
 
     dense    score(i) = bias + sum over j of weights[j] x[i, j]
     sparse   the same over the stored values of row i
@@ -42,3 +42,28 @@ def score_sparse(
         for entry in range(np.uint64(row_offsets[row]), np.uint64(row_offsets[row + 1])):
             total += weights[columns[entry]] * values[entry]
         scores[row] = total + bias
+
+
+@kernel(fast_sums=True, allocates=False)
+def add_dense(X: NDArray[np.float32], pulls: NDArray[np.float32], total: NDArray[np.float64]) -> None:
+    """total += sum over rows of pull x row, in double precision."""
+    for row in range(np.uint64(X.shape[0])):
+        pull = np.float64(pulls[row])
+        if pull != 0.0:
+            for column in range(np.uint64(X.shape[1])):
+                total[column] += pull * X[row, column]
+
+
+@kernel(allocates=False)
+def add_sparse(
+    values: NDArray[np.float32],
+    columns: NDArray[np.uint32],
+    row_offsets: NDArray[np.int64],
+    pulls: NDArray[np.float32],
+    total: NDArray[np.float64],
+) -> None:
+    """As `add_dense`; row i is values[row_offsets[i]:row_offsets[i+1]]."""
+    for row in range(len(pulls)):
+        pull = np.float64(pulls[row])
+        for entry in range(np.uint64(row_offsets[row]), np.uint64(row_offsets[row + 1])):
+            total[columns[entry]] += pull * values[entry]

@@ -149,15 +149,9 @@ def build_pair_index(
 
     `query_weights` multiply the weight of every pair of a query. Without any pair, there are no cells.
     """
-    y, offsets = as_kernel(y, np.float64), as_kernel(offsets, np.int64)
-    rows = np.empty(len(y), dtype=np.uint32)
-    if not _order_by_counting(y, offsets, rows):
-        query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        rows[:] = np.lexsort((y, query))
-    none = np.empty((0, 4), dtype=np.uint64)
-    n_cells, n_groups = _find_cells(y, offsets, rows, none, none[:, :2].copy())
-    cells, groups = np.empty((n_cells, 4), dtype=np.uint64), np.empty((n_groups, 2), dtype=np.uint64)
-    _find_cells(y, offsets, rows, cells, groups)
+    offsets = as_kernel(offsets, np.int64)
+    rows, cells, groups = label_cells(y, offsets)
+    n_cells = len(cells)
     threshold, alias = np.empty(n_cells, dtype=np.uint64), np.empty(n_cells, dtype=np.uint32)
     weights = pair_counts(cells)
     if query_weights is not None:
@@ -165,6 +159,22 @@ def build_pair_index(
     if n_cells and weights.sum() > 0:
         _alias_table(weights, threshold, alias)
     return PairIndex(rows, cells, threshold, alias, groups)
+
+
+def label_cells(
+    y: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Rows by label within their query, the cells and the groups of `PairIndex`."""
+    y, offsets = as_kernel(y, np.float64), as_kernel(offsets, np.int64)
+    rows = np.empty(len(y), dtype=np.uint32)
+    if not _order_by_counting(y, offsets, rows):
+        query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        rows[:] = np.lexsort((y, query)) if len(offsets) > 2 else np.argsort(y, kind="stable")
+    none = np.empty((0, 4), dtype=np.uint64)
+    n_cells, n_groups = _find_cells(y, offsets, rows, none, none[:, :2].copy())
+    cells, groups = np.empty((n_cells, 4), dtype=np.uint64), np.empty((n_groups, 2), dtype=np.uint64)
+    _find_cells(y, offsets, rows, cells, groups)
+    return rows, cells, groups
 
 
 def pair_counts(cells: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -23,6 +23,10 @@ class Model(Protocol):
         """One name per feature, or None."""
 
     @property
+    def needs_queries(self) -> bool:
+        """Whether a row's score depends on the other rows of its query, so that X must be a RankingData."""
+
+    @property
     def about(self) -> dict[str, Any]:
         """The facts kept with the model, as a new copy."""
 

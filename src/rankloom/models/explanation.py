@@ -72,10 +72,15 @@ class Explanation(Sequence[list[Contribution]]):
         return columns[amounts != 0.0], amounts[amounts != 0.0]
 
     def _name(self, column: Any) -> str:
-        return f"column {column}" if self._names is None else self._names[int(column)]
+        return column_name(self._names, int(column))
 
     def __repr__(self) -> str:
         return f"Explanation({len(self):,} rows, bias {self.bias:g})"
+
+
+def column_name(names: tuple[str, ...] | None, column: int) -> str:
+    """What a feature is called."""
+    return f"column {column}" if names is None else names[column]
 
 
 def contributions(rows: Rows, weights: NDArray[np.float64]) -> Any:
@@ -87,7 +92,13 @@ def contributions(rows: Rows, weights: NDArray[np.float64]) -> Any:
 
     amounts = features.values.astype(np.float64) * weights[features.columns]
     parts = amounts, features.columns.astype(np.int64), features.row_offsets
-    table = csr_array(parts, shape=(features.n_rows, features.n_features))
+    return in_caller_order(rows, csr_array(parts, shape=(features.n_rows, features.n_features)))
+
+
+def in_caller_order(rows: Rows, table: Any) -> Any:
+    """A table of the rows here, dense or sparse, back where the caller had the rows."""
+    if isinstance(table, np.ndarray):
+        return rows.in_caller_order(table)
     return table if rows.order is None else table[np.argsort(rows.order)]
 
 

@@ -43,6 +43,11 @@ class KeptModel:
         return self._names
 
     @property
+    def needs_queries(self) -> bool:
+        """Whether a row's score depends on the other rows of its query."""
+        return False
+
+    @property
     def about(self) -> dict[str, Any]:
         """The facts kept with the model, as a new copy."""
         return dict(json.loads(self._about))

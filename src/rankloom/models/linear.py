@@ -1,9 +1,6 @@
 """A linear model: what most rankers here learn.
 
 score(x) = weights . x + bias
-value(x) = score(x)                        link "identity"
-         = 1 / (1 + exp(-score(x)))        link "logistic": a probability
-and with a target range: low + (high - low) value(x)
 """
 
 from __future__ import annotations
@@ -18,14 +15,14 @@ from rankloom.data.row_texts import names_of
 from rankloom.errors import InputError
 from rankloom.models.explanation import Explanation, check_top, contributions, strongest
 from rankloom.models.files import Content, damaged
-from rankloom.models.kept import KeptModel, as_json, finite
+from rankloom.models.kept import as_json, finite
 from rankloom.models.scoring import check_fit, linear_scores, rows_of
+from rankloom.models.values import ValueModel, checked_link, checked_range
 
 KIND = "linear"
-LINKS = ("identity", "logistic")
 
 
-class LinearModel(KeptModel):
+class LinearModel(ValueModel):
     """Weights, a bias, and what `predict` makes of a score. Immutable; knows nothing of how it was learned.
 
     Args:
@@ -37,12 +34,10 @@ class LinearModel(KeptModel):
         about: facts to keep with the model, as JSON has them: method, parameters, measures.
     """
 
-    __slots__ = ("bias", "link", "target_range", "weights")
+    __slots__ = ("bias", "weights")
 
     weights: NDArray[np.float64]
     bias: float
-    link: str
-    target_range: tuple[float, float] | None
 
     def __init__(
         self,
@@ -59,8 +54,8 @@ class LinearModel(KeptModel):
         self._hold(
             weights=frozen(own.copy()),
             bias=finite(bias, "bias"),
-            link=_link(link),
-            target_range=_range(target_range),
+            link=checked_link(link),
+            target_range=checked_range(target_range),
             _names=names_of(feature_names, len(own)),
             _about=as_json(about),
         )
@@ -69,9 +64,6 @@ class LinearModel(KeptModel):
     def n_features(self) -> int:
         """How many features the model has."""
         return len(self.weights)
-
-    def _facts(self) -> dict[str, Any]:
-        return {"link": self.link, "target_range": self.target_range, "feature_names": self.feature_names}
 
     def decision_function(self, X: Any, threads: int | None = None) -> NDArray[np.float64]:
         """The score of each row of X, in the caller's order; documents are ranked by it, the largest first.
@@ -82,18 +74,6 @@ class LinearModel(KeptModel):
         rows = rows_of(X)
         check_fit(rows, self.n_features, self.feature_names)
         return linear_scores(rows, self.weights, self.bias, threads)
-
-    def predict(self, X: Any, threads: int | None = None) -> NDArray[np.float64]:
-        """The value of each row: its score, or the probability the link makes of it, in the target range."""
-        return self.values_of(self.decision_function(X, threads))
-
-    def values_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What `predict` makes of scores."""
-        values = logistic(scores) if self.link == "logistic" else scores
-        if self.target_range is None:
-            return values
-        low, high = self.target_range
-        return low + (high - low) * values
 
     def explain(self, X: Any, top: int | None = None) -> Explanation:
         """How much each feature adds to each row's score: weights[j] * x[j], and the bias beside them.
@@ -148,33 +128,4 @@ class LinearModel(KeptModel):
         if nonzero < self.n_features:
             parts[0] += f" ({nonzero:,} not 0)"
         parts.append(f"bias {self.bias:g}")
-        if self.link != "identity":
-            parts.append(f"{self.link} link")
-        if self.target_range is not None:
-            parts.append(f"values {self.target_range[0]:g} to {self.target_range[1]:g}")
-        method = self.about.get("method")
-        return f"LinearModel({', '.join([*([f'learned by {method}'] if method else []), *parts])})"
-
-
-def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / (1 + exp(-score)), without overflow on either side."""
-    small = np.exp(-np.abs(scores))
-    result: NDArray[np.float64] = np.where(scores >= 0.0, 1.0, small) / (1.0 + small)
-    return result
-
-
-def _link(value: Any) -> str:
-    if value not in LINKS:
-        raise InputError(f"link must be one of {', '.join(LINKS)}, got {value!r:.60}")
-    return str(value)
-
-
-def _range(value: Any) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
-        raise InputError(f"target_range must be two numbers (low, high) or None, got {value!r:.60}")
-    low, high = (finite(end, "target_range") for end in value)
-    if not low < high:
-        raise InputError(f"target_range must rise from low to high, got {low:g} and {high:g}")
-    return low, high
+        return self._told(parts)

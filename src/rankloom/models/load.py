@@ -10,7 +10,14 @@ from rankloom.errors import ModelError
 from rankloom.models.files import Content, read_model
 
 # kind of model -> module and class, imported when a file asks for it.
-KINDS = {"linear": ("rankloom.models.linear", "LinearModel")}
+KINDS = {
+    "linear": ("rankloom.models.linear", "LinearModel"),
+    "scaled": ("rankloom.models.scaled", "ScaledModel"),
+    "module": ("rankloom.models.net_module", "ModuleModel"),
+    "net": ("rankloom.models.net", "NetModel"),
+    "mixed": ("rankloom.models.mixed", "MixedModel"),
+    "trees": ("rankloom.models.trees", "TreeModel"),
+}
 
 
 def load(path: str | os.PathLike[str]) -> Any:

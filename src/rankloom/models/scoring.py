@@ -36,9 +36,9 @@ class Rows(NamedTuple):
         return row_place(row if self.order is None else int(self.order[row]))
 
 
-def rows_of(X: Any) -> Rows:
+def rows_of(X: Any, allow_missing: bool = False) -> Rows:
     """The rows of a RankingData, an array, a sparse matrix or a data frame."""
-    data = X if isinstance(X, RankingData) else RankingData(X)
+    data = X if isinstance(X, RankingData) else RankingData(X, allow_missing=allow_missing)
     return Rows(data.features, data.order, data.feature_names)
 
 

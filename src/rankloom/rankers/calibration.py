@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankloom.models.linear import logistic
+from rankloom.models.values import logistic
 
 _MOST_STEPS = 100
 _CLOSE = 1e-12

@@ -17,6 +17,18 @@ class Method(NamedTuple):
 METHODS = {
     "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
     "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
+    "pointwise": Method("rankloom.rankers.pointwise", "Pointwise", "regression on labels"),
+    "ranksvm": Method("rankloom.rankers.ranksvm", "RankSVM", "exact RankSVM over all pairs"),
+    "solar": Method("rankloom.rankers.solar", "SOLAR", "online learning from pairs, first or second order"),
+    "prank": Method("rankloom.rankers.prank", "PRank", "the perceptron that ranks, online"),
+    "committee": Method(
+        "rankloom.rankers.committee", "CommitteePerceptron", "perceptrons in committee, online"
+    ),
+    "lambdamart": Method("rankloom.rankers.lambdamart", "LambdaMART", "boosted trees that follow a measure"),
+    "lambdarank": Method(
+        "rankloom.rankers.lambdarank", "LambdaRank", "a linear model or a net that follows a measure"
+    ),
+    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "a net that learns from pairs"),
 }
 
 

@@ -1,0 +1,593 @@
+"""What a RankSVM solver asks for, over all pairs (i, j) of P with y_i > y_j, in a few passes over the rows.
+
+    squares      sum over P of c_ij max(0, 1 - s_i + s_j)^2,  s = X w;     hinges: without the square
+    gradient     X^T u,  u_i = c_q a_i (L_i s_i - G_i(s) + L+_i - L-_i)    half that of the squares
+    curvature    X^T u,  u_i = c_q a_i (L_i z_i - G_i(z)),  z = X v        half of their Hessian times v
+
+with c_ij = c_q a_i a_j (weights of the query and of both rows), L = L+ + L-, and
+
+    L+_i = sum of a_j over j with y_j > y_i, s_j - s_i < 1        L-_i: over j with y_j < y_i, s_i - s_j < 1
+    G_i(z) = sum of a_j z_j over all of these j
+
+(Lee & Lin 2014, equations 15 to 19). `evaluate` is at a new w: it sorts scores and notes which pairs are
+active (the same difference, rounded the same way, whichever row asks), after which a product is only sums.
+Rows without an active pair are not read. A batch of queries stays in cache between Xv, the sums and X^T u, so
+that X comes from memory once; a batch that is one query too large for that is taken in three steps. How the
+sums are found is said in `ranksvm_plan`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankloom.kernels.compile import kernel
+from rankloom.kernels.ranksvm_plan import LEAF, TILE, TWO, Batches, Plan, Scratch, State, Weights
+from rankloom.kernels.spd import Rows
+from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
+
+HINGES, SQUARES = range(2)
+_RUN = 16  # up to here, insertion beats merging
+_0: Any
+_1: Any
+_0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
+_LEAF, _TILE = np.uint64(LEAF), np.uint64(TILE)
+
+
+@kernel(fast_sums=True, allocates=False)
+def _dots(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
+    """z = X v for these rows; four rows at a time share the loads of v."""
+    values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
+    k = first
+    if width == _0:
+        while k < last:
+            row, total = np.uint64(listed[k]), 0.0
+            for e in range(offsets[row], offsets[row + _1]):
+                total += v[columns[e]] * values[e]
+            z[row - base] = total
+            k += _1
+        return
+    while k + _4 <= last:
+        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
+        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
+        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
+        of_a, of_b, of_c, of_d = 0.0, 0.0, 0.0, 0.0
+        for j in range(width):
+            of_a += v[j] * values[at_a + j]
+            of_b += v[j] * values[at_b + j]
+            of_c += v[j] * values[at_c + j]
+            of_d += v[j] * values[at_d + j]
+        z[a - base], z[b - base], z[c - base], z[d - base] = of_a, of_b, of_c, of_d
+        k += _4
+    while k < last:
+        row, total = np.uint64(listed[k]), 0.0
+        for j in range(width):
+            total += v[j] * values[row * width + j]
+        z[row - base] = total
+        k += _1
+
+
+@kernel(fast_sums=True, allocates=False)
+def _add(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, g: Any) -> None:
+    """g += X^T u over these rows."""
+    values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
+    k = first
+    if width == _0:
+        while k < last:
+            row = np.uint64(listed[k])
+            scale = u[row - base]
+            for e in range(offsets[row], offsets[row + _1]):
+                g[columns[e]] += scale * values[e]
+            k += _1
+        return
+    while k + _4 <= last:
+        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
+        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
+        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
+        of_a, of_b, of_c, of_d = u[a - base], u[b - base], u[c - base], u[d - base]
+        for j in range(width):
+            g[j] += (of_a * values[at_a + j] + of_b * values[at_b + j]) + (
+                of_c * values[at_c + j] + of_d * values[at_d + j]
+            )
+        k += _4
+    while k < last:
+        row = np.uint64(listed[k])
+        scale = u[row - base]
+        for j in range(width):
+            g[j] += scale * values[row * width + j]
+        k += _1
+
+
+@kernel(allocates=False)
+def _sort(keys: Any, items: Any, spare_keys: Any, spare: Any, n: Any) -> None:
+    """Sort keys upwards, items with them, both from place 0: quick where they nearly are."""
+    for begin in range(_0, n, np.uint64(_RUN)):
+        for i in range(begin + _1, min(begin + np.uint64(_RUN), n)):
+            key, item, j = keys[i], items[i], i
+            while j > begin and keys[j - _1] > key:
+                keys[j], items[j] = keys[j - _1], items[j - _1]
+                j -= _1
+            keys[j], items[j] = key, item
+    width = np.uint64(_RUN)
+    while width < n:
+        for begin in range(_0, n, _2 * width):
+            middle, end = min(begin + width, n), min(begin + _2 * width, n)
+            if middle == end or keys[middle - _1] <= keys[middle]:
+                continue
+            for i in range(begin, middle):
+                spare_keys[i], spare[i] = keys[i], items[i]
+            left, right, out = begin, middle, begin
+            while left < middle and right < end:
+                if keys[right] < spare_keys[left]:
+                    keys[out], items[out] = keys[right], items[right]
+                    right += _1
+                else:
+                    keys[out], items[out] = spare_keys[left], spare[left]
+                    left += _1
+                out += _1
+            while left < middle:
+                keys[out], items[out] = spare_keys[left], spare[left]
+                left += _1
+                out += _1
+        width *= _2
+
+
+@kernel
+def _note_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
+    """Sort the rarer rows; for each other one, how many of them it has an active pair with."""
+    start, n, slot = plan.starts[g], plan.stops[g] - plan.starts[g], plan.slots[g]
+    rare, keys, known = np.uint32(plan.rare[g]), scratch.list_values, _0
+    sign = 1.0 if rare == np.uint32(1) else -1.0
+    items = state.items[slot:]
+    for k in range(n):
+        at_k = np.uint64(state.order[start + k])
+        if plan.level[start + at_k] == rare:
+            items[known], keys[known] = np.uint32(at_k), sign * scratch.z[o + at_k]
+            known += _1
+    _sort(keys, items, scratch.list_sums, scratch.spare, known)
+    for k in range(known):
+        state.order[start + k] = items[k]
+    lowest: Any = keys[_0]
+    at: Any = known
+    for row in range(_0, n):
+        if plan.level[start + row] == rare:
+            continue
+        state.order[start + at] = np.uint32(row)
+        at += _1
+        key = sign * scratch.z[o + row]
+        found = _0
+        if lowest - key < 1.0:
+            left = known
+            while left > _0:
+                half = left >> _1
+                if keys[found + half] - key < 1.0:
+                    found += half + _1
+                    left -= half + _1
+                else:
+                    left = half
+        state.up[slot + row] = np.uint32(found)
+
+
+@kernel(allocates=False)
+def _sum_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+    """Sums of values over active pairs: prefixes over the rare rows, and buckets of the others."""
+    start, n, slot = plan.starts[g], plan.stops[g] - plan.starts[g], plan.slots[g]
+    rare = np.uint32(plan.rare[g])
+    prefix, bucket, values, sums = scratch.list_values, scratch.list_sums, scratch.values, scratch.sums
+    of_rare, of_other = (sign, 1.0) if rare == np.uint32(1) else (1.0, sign)
+    k, total = _0, 0.0
+    prefix[_0], bucket[_0] = 0.0, 0.0
+    size = _0
+    for row in range(n):
+        size += np.uint64(plan.level[start + row] == rare)
+    for k in range(size):
+        total += values[o + np.uint64(state.items[slot + k])]
+        prefix[k + _1], bucket[k + _1] = total, 0.0
+    for row in range(n):
+        if plan.level[start + row] == rare:
+            continue
+        place = np.uint64(state.up[slot + row])
+        if place == _0:
+            sums[o + row] = 0.0
+            continue
+        bucket[place] += values[o + row]
+        sums[o + row] = of_other * prefix[place]
+    total = 0.0
+    for back in range(size):
+        k = size - back
+        total += bucket[k]
+        sums[o + np.uint64(state.items[slot + k - _1])] = of_rare * total
+
+
+@kernel(inline=True, allocates=False)
+def _run_edge(plan: Plan, g: Any, run: Any, shift: Any, moved: Any) -> Any:
+    """Where a run of leaves begins among the group's rows by label."""
+    first = plan.edge_first[g]
+    leaf = run << shift
+    leaf = leaf - moved if leaf > moved else _0
+    return np.uint64(plan.edges[first + min(leaf, plan.edge_first[g + _1] - _1 - first)])
+
+
+@kernel
+def _note_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
+    """Sort by score, deal the rows out to the lists of all layers, and note how far each row's pairs go."""
+    start, n, slot = plan.starts[g], plan.stops[g] - plan.starts[g], plan.slots[g]
+    leaves = plan.edge_first[g + _1] - plan.edge_first[g] - _1
+    keys, z, bits = scratch.list_values, scratch.z, np.uint64(plan.bits[g])
+    order, tile = state.order[start:], plan.tiles[g]
+    for k in range(n):
+        keys[k] = z[o + np.uint64(order[k])]
+    _sort(keys, order, scratch.list_sums, scratch.spare, n)
+    for layer in range(np.uint64(plan.layers[g])):
+        moved = layer if bits == _1 else _0
+        shift = _0 if bits == _1 else layer * bits
+        runs = ((leaves - _1 + moved) >> (shift + bits)) + _1
+        for run in range(runs):
+            scratch.cursor[run] = _run_edge(plan, g, run, shift + bits, moved)
+        for k in range(n):
+            row = np.uint64(order[k])
+            leaf = np.uint64(plan.leaf[start + row]) + moved
+            of = leaf >> (shift + bits)
+            place = np.uint64(scratch.cursor[of])
+            scratch.cursor[of] += np.uint32(1)
+            state.items[slot + place] = row
+            state.digits[slot + place] = (leaf >> shift) & ((_1 << bits) - _1)
+            keys[place] = z[o + row]
+        for run in range(runs):
+            begin = _run_edge(plan, g, run, shift + bits, moved)
+            end = _run_edge(plan, g, run + _1, shift + bits, moved)
+            tile = _note_run(state, slot, begin, end, keys, tile)
+        slot += n
+
+
+@kernel(allocates=False)
+def _note_run(state: State, slot: Any, begin: Any, end: Any, keys: Any, tile: Any) -> Any:
+    """For one run: up and low of each row, and how many of them end within each tile."""
+    up, low = begin, begin
+    for k in range(begin, end):
+        key = keys[k]
+        while up < end and keys[up] - key < 1.0:
+            up += _1
+        while key - keys[low] >= 1.0:
+            low += _1
+        state.up[slot + k], state.low[slot + k] = up - begin, low - begin
+    a, b, done = begin, begin, begin
+    while done < end:
+        done = min(done + _TILE, end)
+        while a < end and np.uint64(state.up[slot + a]) <= done - begin:
+            a += _1
+        while b < end and np.uint64(state.low[slot + b]) <= done - begin:
+            b += _1
+        state.tile_up[tile], state.tile_low[tile] = a, b
+        tile += _1
+    return tile
+
+
+@kernel(allocates=False)
+def _sum_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+    """Sums of values over active pairs of different leaves."""
+    n, slot, tile = plan.stops[g] - plan.starts[g], plan.slots[g], plan.tiles[g]
+    leaves = plan.edge_first[g + _1] - plan.edge_first[g] - _1
+    bits, xs = np.uint64(plan.bits[g]), scratch.list_values
+    if plan.layers[g] == 0:
+        for row in range(n):
+            scratch.sums[o + row] = 0.0
+    for layer in range(np.uint64(plan.layers[g])):
+        moved = layer if bits == _1 else _0
+        shift = _0 if bits == _1 else layer * bits
+        for k in range(n):
+            xs[k] = scratch.values[o + np.uint64(state.items[slot + k])]
+        for k in range(n, n + _4):
+            xs[k] = 0.0
+        end = _0
+        for run in range(((leaves - _1 + moved) >> (shift + bits)) + _1):
+            begin, end = end, _run_edge(plan, g, run + _1, shift + bits, moved)
+            tile = _sum_run(state, slot, begin, end, scratch, max(bits, _3), sign, tile)
+        for k in range(n):
+            at, before = o + np.uint64(state.items[slot + k]), 0.0
+            if layer > _0:
+                before = scratch.sums[at]
+            scratch.sums[at] = before + scratch.list_sums[k]
+        slot += n
+
+
+@kernel(allocates=False)
+def _sum_run(
+    state: State, slot: Any, begin: Any, end: Any, scratch: Scratch, bits: Any, sign: Any, at_tile: Any
+) -> Any:
+    """Sums over one run: tiles of T[t, d] = sum of values of digit >= d before place t."""
+    width, tile, xs, sums = _1 << bits, scratch.tile, scratch.list_values, scratch.list_sums
+    for c in range(width):
+        tile[c] = 0.0
+    a, b, done, rows = begin, begin, begin, _0
+    while done < end:
+        rows = min(_TILE, end - done)
+        for k in range(_0, rows, _4):
+            if bits == _3:
+                running_sums_8(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
+            elif bits == _4:
+                running_sums_16(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
+            else:
+                running_sums_32(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
+        before = done - begin
+        for k in range(b, np.uint64(state.tile_low[at_tile])):
+            at = (np.uint64(state.low[slot + k]) - before) << bits
+            sums[k] = sign * (tile[at + np.uint64(state.digits[slot + k])] - tile[at])
+        for k in range(a, np.uint64(state.tile_up[at_tile])):  # low is never beyond up, so that comes second
+            above = np.uint64(state.digits[slot + k]) + _1
+            found = tile[((np.uint64(state.up[slot + k]) - before) << bits) + above]
+            sums[k] += found if above < width else 0.0
+        a, b = np.uint64(state.tile_up[at_tile]), np.uint64(state.tile_low[at_tile])
+        at_tile += _1
+        done += rows
+        if done < end:
+            for c in range(width):
+                tile[c] = tile[rows * width + c]
+    last = rows * width
+    for c in range(width):
+        tile[c] = sign * (tile[last] - tile[last + c])
+    for k in range(begin, end):
+        sums[k] += tile[np.uint64(state.digits[slot + k])]
+    return at_tile
+
+
+@kernel(allocates=False)
+def _note_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
+    """For each row of a leaf, a bit for each other row that it has an active pair with."""
+    start, edge = plan.starts[g], plan.edge_first[g]
+    scores, levels = scratch.list_values, scratch.spare
+    for leaf in range(edge, plan.edge_first[g + _1] - _1):
+        begin, end = np.uint64(plan.edges[leaf]), np.uint64(plan.edges[leaf + _1])
+        n = end - begin
+        if n > _LEAF:
+            continue
+        for k in range(n):
+            row = np.uint64(plan.by_label[start + begin + k])
+            scores[k], levels[k] = scratch.z[o + row], plan.level[start + row]
+        for j in range(n):
+            mask, level, score = np.uint32(0), levels[j], scores[j]
+            for c in range(n):
+                above = (levels[c] > level) & (scores[c] - score < 1.0)
+                below = (levels[c] < level) & (score - scores[c] < 1.0)
+                near = (not plan.adjacent) | (levels[c] == level + np.uint32(1))
+                near |= levels[c] + np.uint32(1) == level
+                mask |= np.uint32((above | below) & near) << np.uint32(c)
+            state.masks[start + begin + j] = mask
+
+
+@kernel(allocates=False)
+def _sum_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+    """Add sums of values over active pairs within leaves."""
+    start, edge = plan.starts[g], plan.edge_first[g]
+    xs, tile = scratch.list_values, scratch.tile
+    for leaf in range(edge, plan.edge_first[g + _1] - _1):
+        begin, end = np.uint64(plan.edges[leaf]), np.uint64(plan.edges[leaf + _1])
+        n = end - begin
+        if n > _LEAF or n < _2:
+            continue
+        for k in range(n):
+            xs[k] = scratch.values[o + np.uint64(plan.by_label[start + begin + k])]
+        for k in range(n, _LEAF):
+            xs[k] = 0.0
+        if sign > 0.0:
+            masked_sums(state.masks, start + begin, xs, tile)
+        else:
+            _signed_sums(state, start + begin, n, xs, tile)
+        for k in range(n):
+            scratch.sums[o + np.uint64(plan.by_label[start + begin + k])] += tile[k]
+
+
+@kernel(allocates=False)
+def _signed_sums(state: State, at: Any, n: Any, xs: Any, tile: Any) -> None:
+    """Sums of better rows less those of worse ones: rows of a leaf rise by label."""
+    for c in range(n):
+        total, mask = 0.0, state.masks[at + c]
+        for j in range(n):
+            if (mask >> np.uint32(j)) & np.uint32(1):
+                total += xs[j] if j > c else -xs[j]
+        tile[c] = total
+
+
+@kernel(allocates=False)
+def _sum(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+    """scratch.sums of a group: of values over active pairs, those of worse rows times sign."""
+    if plan.kind[g] == TWO:
+        _sum_two(plan, state, g, o, scratch, sign)
+        return
+    _sum_layers(plan, state, g, o, scratch, sign)
+    if plan.masked[g]:
+        _sum_masks(plan, state, g, o, scratch, sign)
+
+
+@kernel
+def _note(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
+    """Find out which pairs are active."""
+    if plan.kind[g] == TWO:
+        _note_two(plan, state, g, o, scratch)
+        return
+    if plan.layers[g]:
+        _note_layers(plan, state, g, o, scratch)
+    if plan.masked[g]:
+        _note_masks(plan, state, g, o, scratch)
+
+
+@kernel
+def _evaluate_group(
+    plan: Plan, weights: Weights, state: State, g: Any, base: Any, loss: Any, scratch: Scratch, losses: Any
+) -> None:
+    """From scores z: what is active, the group's loss, and u of its rows."""
+    start, n = plan.starts[g], plan.stops[g] - plan.starts[g]
+    o, z, u, values, sums = start - base, scratch.z, scratch.u, scratch.values, scratch.sums
+    weighted, share = len(weights.rows) > 0, weights.groups[g]
+    middle = z[o]
+    for r in range(n):
+        z[o + r] -= middle
+    _note(plan, state, g, o, scratch)
+    for r in range(n):
+        values[o + r] = weights.rows[start + r] if weighted else 1.0
+    _sum(plan, state, g, o, scratch, 1.0)
+    for r in range(n):
+        state.reach[start + r] = sums[o + r]
+    _sum(plan, state, g, o, scratch, -1.0)
+    for r in range(n):
+        u[o + r] = sums[o + r]
+        values[o + r] *= z[o + r]
+    if loss == SQUARES:
+        _sum(plan, state, g, o, scratch, 1.0)
+    hinges, squares = 0.0, 0.0
+    for r in range(n):
+        weight = share * (weights.rows[start + r] if weighted else 1.0)
+        reach, pull, score = state.reach[start + r], u[o + r], z[o + r]
+        hinges += weight * (0.5 * (reach + pull) + score * pull)
+        u[o + r] = weight * pull
+        if loss == SQUARES:
+            force = reach * score - sums[o + r] + pull
+            squares += weight * force * score
+            u[o + r] = weight * force
+    losses[HINGES] += hinges
+    losses[SQUARES] += squares + hinges if loss == SQUARES else 0.0
+
+
+@kernel(fast_sums=True)
+def _curve_group(plan: Plan, weights: Weights, state: State, g: Any, base: Any, scratch: Scratch) -> None:
+    """From z = X v: u of the group's rows."""
+    start, stop, share = plan.starts[g], plan.stops[g], weights.groups[g]
+    n, o = stop - start, start - base
+    z, u, values, sums = scratch.z[o : o + n], scratch.u[o:], scratch.values[o:], scratch.sums[o:]
+    reach = state.reach[start:]
+    if len(weights.rows) == 0:
+        values[:n] = z
+        _sum(plan, state, g, o, scratch, 1.0)
+        for r in range(n):
+            u[r] = share * (reach[r] * z[r] - sums[r])
+        return
+    row_weights = weights.rows[start:]
+    for r in range(n):
+        values[r] = z[r] * row_weights[r]
+    _sum(plan, state, g, o, scratch, 1.0)
+    for r in range(n):
+        u[r] = share * row_weights[r] * (reach[r] * z[r] - sums[r])
+
+
+@kernel
+def _list_active(batches: Batches, state: State, batch: Any) -> None:
+    first, out = batches.edges[batch], batches.edges[batch]
+    for k in range(first, batches.edges[batch + _1]):
+        row = batches.rows[k]
+        if state.reach[np.uint64(row)] > 0.0:
+            state.active[out] = row
+            out += _1
+    state.n_active[batch] = out - first
+
+
+@kernel
+def evaluate_batches(
+    rows: Rows,
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    blocks: Any,
+    first: Any,
+    last: Any,
+    w: Any,
+    loss: Any,
+    scratch: Scratch,
+    losses: Any,
+    sums: Any,
+) -> None:
+    """Losses and X^T u of blocks first:last, block b being batches blocks[b, 0]:blocks[b, 1]."""
+    zero = True
+    for j in range(len(w)):
+        zero &= w[j] == 0.0
+    for block in range(np.uint64(first), np.uint64(last)):
+        for batch in range(blocks[block, 0], blocks[block, 1]):
+            groups = batches.groups[batch], batches.groups[batch + _1]
+            base, begin, end = plan.starts[groups[0]], batches.edges[batch], batches.edges[batch + _1]
+            if zero:
+                scratch.z[: plan.stops[groups[1] - _1] - base] = 0.0
+            else:
+                _dots(rows, batches.rows, begin, end, base, w, scratch.z)
+            for g in range(groups[0], groups[1]):
+                _evaluate_group(plan, weights, state, g, base, loss, scratch, losses[block])
+            _list_active(batches, state, batch)
+            _add(rows, state.active, begin, begin + state.n_active[batch], base, scratch.u, sums[block])
+
+
+@kernel
+def curve_batches(
+    rows: Rows,
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    blocks: Any,
+    first: Any,
+    last: Any,
+    v: Any,
+    scratch: Scratch,
+    sums: Any,
+) -> None:
+    """X^T u of blocks first:last for a product with v."""
+    for block in range(np.uint64(first), np.uint64(last)):
+        for batch in range(blocks[block, 0], blocks[block, 1]):
+            groups = batches.groups[batch], batches.groups[batch + _1]
+            base, begin = plan.starts[groups[0]], batches.edges[batch]
+            end, span = begin + state.n_active[batch], plan.stops[groups[1] - _1] - base
+            if end - begin < span:
+                scratch.z[:span] = 0.0
+            _dots(rows, state.active, begin, end, base, v, scratch.z)
+            for g in range(groups[0], groups[1]):
+                _curve_group(plan, weights, state, g, base, scratch)
+            _add(rows, state.active, begin, end, base, scratch.u, sums[block])
+
+
+@kernel
+def dots_of(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
+    """z = X v for a part of a large query."""
+    _dots(rows, listed, np.uint64(first), np.uint64(last), np.uint64(base), v, z)
+
+
+@kernel
+def add_of(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any) -> None:
+    """sums += X^T u for a part of a large query."""
+    _add(rows, listed, np.uint64(first), np.uint64(last), np.uint64(base), u, sums)
+
+
+@kernel
+def evaluate_large(
+    plan: Plan,
+    weights: Weights,
+    batches: Batches,
+    state: State,
+    batch: Any,
+    loss: Any,
+    scratch: Scratch,
+    losses: Any,
+) -> None:
+    """What `evaluate_batches` does between the two steps on X, for a batch of one large group."""
+    g = batches.groups[np.uint64(batch)]
+    _evaluate_group(plan, weights, state, g, plan.starts[g], loss, scratch, losses)
+    _list_active(batches, state, np.uint64(batch))
+
+
+@kernel
+def curve_large(
+    plan: Plan, weights: Weights, batches: Batches, state: State, batch: Any, scratch: Scratch
+) -> None:
+    """What `curve_batches` does between the two steps on X, for a batch of one large group."""
+    g = batches.groups[np.uint64(batch)]
+    _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+
+
+@kernel
+def evaluate_scores(
+    plan: Plan, weights: Weights, state: State, scores: Any, scratch: Scratch, losses: Any
+) -> None:
+    """Losses of scores that are known."""
+    for g in range(np.uint64(len(plan.starts))):
+        start, n = plan.starts[g], plan.stops[g] - plan.starts[g]
+        for r in range(n):
+            scratch.z[r] = scores[start + r]
+        _evaluate_group(plan, weights, state, g, start, SQUARES, scratch, losses)

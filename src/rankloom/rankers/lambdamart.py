@@ -1,0 +1,233 @@
+"""LambdaMART (Burges 2010, section 7): boosted trees that follow the lambdas of a measure.
+
+for k in 1 .. N:
+    lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
+    a tree with L leaves          on the lambdas                            (LightGBM)
+    value of leaf l               -sum of lambda_i / sum of w_i over its rows
+    F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankloom.data.ranking_data import RankingData
+from rankloom.errors import InputError
+from rankloom.models.load import load
+from rankloom.models.trees import TreeModel
+from rankloom.rankers.base import DEFAULT_MEASURE
+from rankloom.rankers.boosting import SPLITS, Grower, Watch, checked_params, grow_trees
+from rankloom.rankers.checks import flag, number, one_of, unused, whole
+from rankloom.rankers.descent import mean_one
+from rankloom.rankers.lambdas import Lambdas
+from rankloom.rankers.point_losses import POINTWISE, PointLoss
+from rankloom.rankers.watching import Watching
+
+OBJECTIVES = ("lambdas", *POINTWISE)
+
+
+class LambdaMART(Watching):
+    """Boosted trees that rank.
+
+    Args:
+        measure: what the trees learn to make large: a measure (ndcg, dcg, map, mrr, err, p, r, auc, with any
+            convention), "ranknet" (each pair alike), or a function of labels in ranked order. Also what
+            `score` and early stopping measure, ndcg@10 where it is no measure.
+        objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels,
+            of equal weight however rare one is).
+        n_trees: how many trees at most.
+        leaves: how many leaves a tree has at most.
+        learning_rate: what part of each Newton step is taken.
+        sigma: how steep the sigmoid of a pair is.
+        truncation: pairs count with one of the two among so many first places; None is all.
+        normalisation: None, or "lightgbm", whose lambdarank it then is (measure="ndcg").
+        splits: "newton", or "least-squares" as in the paper.
+        patience: with validation data, stop after so many trees without a better value; None never stops.
+        stop_measure: what is measured on the validation data; None is `measure`.
+        base: a model, or the file of one, whose scores are where learning starts; it goes into the new model.
+        min_data_in_leaf: how many rows a leaf has at least.
+        lambda_l2: added to a leaf's sum of w.
+        feature_fraction: the part of features that each tree looks at.
+        bagging_fraction: the part of rows that each tree looks at.
+        max_bin: how many values of a feature are told apart.
+        quantised: sums of small whole numbers in place of gradients: faster, about as good; the bits then
+            depend on the number of threads.
+        monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
+            as the feature rises, -1 where they must not rise, 0 for free.
+        params: further parameters of LightGBM, by its names.
+        seed: the same seed, data and parameters give the same bits.
+    """
+
+    def __init__(
+        self,
+        measure: Any = DEFAULT_MEASURE,
+        *,
+        objective: str = "lambdas",
+        n_trees: int = 100,
+        leaves: int = 31,
+        learning_rate: float = 0.1,
+        sigma: float = 1.0,
+        truncation: int | None = None,
+        normalisation: str | None = None,
+        splits: str = "newton",
+        patience: int | None = None,
+        stop_measure: Any = None,
+        base: Any = None,
+        min_data_in_leaf: int = 20,
+        lambda_l2: float = 0.0,
+        feature_fraction: float = 1.0,
+        bagging_fraction: float = 1.0,
+        max_bin: int = 255,
+        quantised: bool = False,
+        monotone: Any = None,
+        params: dict[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.measure, self.objective = measure, objective
+        self.n_trees, self.leaves, self.learning_rate = n_trees, leaves, learning_rate
+        self.sigma, self.truncation, self.normalisation = sigma, truncation, normalisation
+        self.splits, self.patience, self.stop_measure = splits, patience, stop_measure
+        self.base, self.min_data_in_leaf, self.lambda_l2 = base, min_data_in_leaf, lambda_l2
+        self.feature_fraction, self.bagging_fraction = feature_fraction, bagging_fraction
+        self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
+        self.params, self.seed = params, seed
+
+    _texts = (*Watching._texts, "base")
+
+    def _takes_missing(self) -> bool:
+        return True
+
+    def _learn(self, data: RankingData, valid: RankingData | None) -> TreeModel:
+        base = checked_base(self.base, data)
+        objective, shift = self._objective(data)
+        start = np.zeros(data.n_rows) if base is None else data.in_query_order(base.decision_function(data))
+        if base is not None:
+            shift = 0.0
+        watch = None if valid is None else self._watch(valid, base, shift)
+        splits = one_of("splits", self.splits, SPLITS)
+        grower = self._grower(data, start + shift, splits, watch)
+        grown = grow_trees(grower, objective.gradients, whole("n_trees", self.n_trees, 1), shift)
+        self.curve_ = np.array(grown.curve)
+        logistic = self.objective in ("logistic", "balanced")
+        return TreeModel(
+            grown.text,
+            base=base,
+            link="logistic" if logistic else "identity",
+            target_range=objective.target_range if logistic else None,
+            feature_names=data.feature_names,
+            about={"trees": grown.n_trees, "lightgbm": grower.lightgbm.__version__},
+        )
+
+    def _grower(
+        self, data: RankingData, start: NDArray[np.float64], splits: str, watch: Watch | None
+    ) -> Grower:
+        params = self._all_params(data)
+        if splits == "least-squares" and params["use_quantized_grad"]:
+            raise InputError('quantised=True needs splits="newton"; leave one of the two out')
+        try:
+            return Grower(data, params, start, splits, watch)
+        except Exception as error:
+            if type(error).__name__ == "LightGBMError":
+                raise InputError(f"LightGBM refuses: {error}") from error
+            raise
+
+    def _objective(self, data: RankingData) -> tuple[Any, float]:
+        """What gives the gradients, and the score at which all rows start."""
+        weights = mean_one(data.weights, "sample_weight")
+        queries = mean_one(data.query_weights, "query_weights")
+        assert data.y is not None
+        if one_of("objective", self.objective, OBJECTIVES) != "lambdas":
+            for name in ("sigma", "truncation", "normalisation"):
+                default = 1.0 if name == "sigma" else None
+                unused(name, getattr(self, name), default, 'objective="lambdas"')
+            rows = np.ones(data.n_rows) if weights is None else weights
+            if queries is not None:
+                rows = rows * np.repeat(queries, data.lengths)
+            loss = PointLoss(self.objective, data.y, rows)
+            return loss, loss.start
+        lambdas = Lambdas(
+            data.y,
+            data.offsets,
+            self.measure,
+            sigma=self.sigma,
+            truncation=self.truncation,
+            normalisation=self.normalisation,
+            weights=weights,
+            query_weights=queries,
+        )
+        lambdas.refuse_nothing_to_learn()
+        return lambdas, 0.0
+
+    def _watch(self, valid: RankingData, base: Any, shift: float) -> Watch:
+        start = np.full(valid.n_rows, shift)
+        if base is not None:
+            start = valid.in_query_order(base.decision_function(valid))
+        return Watch(valid, start, self._stop_value(valid), self._patience())
+
+    def _all_params(self, data: RankingData) -> dict[str, Any]:
+        """Everything that LightGBM is told."""
+        from rankloom.kernels.threads import thread_count
+
+        own: dict[str, Any] = {
+            "objective": "custom",
+            "num_leaves": whole("leaves", self.leaves, 2),
+            "learning_rate": number("learning_rate", self.learning_rate, 0.0),
+            "min_data_in_leaf": whole("min_data_in_leaf", self.min_data_in_leaf, 1),
+            "lambda_l2": number("lambda_l2", self.lambda_l2, 0.0, open_low=False),
+            "feature_fraction": number("feature_fraction", self.feature_fraction, 0.0, 1.0),
+            "bagging_fraction": number("bagging_fraction", self.bagging_fraction, 0.0, 1.0),
+            "max_bin": whole("max_bin", self.max_bin, 2),
+            "use_quantized_grad": flag("quantised", self.quantised),
+            "seed": whole("seed", self.seed, 0),
+            "num_threads": thread_count(),
+            "feature_pre_filter": False,  # with it, LightGBM fails where no feature can be split
+            "verbosity": -1,
+            "deterministic": True,
+        }
+        given = checked_params(self.params)
+        if "force_col_wise" not in given:
+            own["force_row_wise"] = True
+        if self.bagging_fraction < 1.0:
+            own["bagging_freq"] = 1
+        if self.quantised:
+            own |= {"num_grad_quant_bins": 16, "quant_train_renew_leaf": True}
+        monotone = constraints(self.monotone, data)
+        if monotone is not None:
+            own["monotone_constraints"] = monotone
+        return {**own, **given}
+
+
+def checked_base(given: Any, data: RankingData) -> Any:
+    """The model to start from: a model, a ranker that has learned, or a file."""
+    if given is None:
+        return None
+    base = load(given) if isinstance(given, str) else getattr(given, "model_", given)
+    if not hasattr(base, "decision_function") or not hasattr(base, "content"):
+        raise InputError(f"base must be a model, such as ranker.model_, got {type(base).__name__}")
+    if base.n_features != data.n_features:
+        raise InputError(
+            f"base has {base.n_features:,} features and the data {data.n_features:,}; they must agree"
+        )
+    return base
+
+
+def constraints(given: Any, data: RankingData) -> list[int] | None:
+    """One of -1, 0, 1 for each feature."""
+    if given is None:
+        return None
+    if isinstance(given, dict):
+        names = list(data.feature_names or [])
+        found = [0] * data.n_features
+        for name, value in given.items():
+            place = names.index(name) if name in names else name
+            if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < data.n_features:
+                raise InputError(f"monotone names the feature {name!r:.60}, which the data do not have")
+            found[place] = value
+    else:
+        found = list(given)
+    if len(found) != data.n_features or any(value not in (-1, 0, 1) for value in found):
+        raise InputError(f"monotone must be -1, 0 or 1 for each of {data.n_features:,} features")
+    return [int(value) for value in found]
