@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import rankloom as rl
 from rankloom.experiments import crew
+from rankloom.rankers.methods import METHODS
 from twins.toy_ranker import Toy
 from twins.tuning_rankers import Failing, Mapped, Pathed, Telling
 
@@ -240,3 +242,27 @@ def test_bad_input_is_named(parts: Any, change: dict[str, Any], words: str) -> N
     given = {"ranker": Toy(), "train": parts[0], "valid": parts[1], "space": {"lam": LAMS}, **change}
     with pytest.raises(rl.InputError, match=words):
         rl.tune(given.pop("ranker"), given.pop("train"), **{"workers": 1, **given})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_tuned(parts: Any, method: str) -> None:
+    train, valid = parts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.RankloomWarning)  # few rows, wide ranges: some do not converge
+        found = rl.tune(method, train, valid, search="random", trials=2, workers=1)
+    assert [trial.error for trial in found] == [None, None]
+    value = rl.evaluate(found.best_model.decision_function(valid), valid)["ndcg@10"]
+    assert value == pytest.approx(found.best.value, rel=1e-3)
+    assert found.best_model.about["method"] == method
+
+
+def test_the_path_of_ranksvm_is_its_grid(parts: Any) -> None:
+    train, valid = parts
+    Cs = [2.0**-6, 2.0**-3, 1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.RankloomWarning)
+        found = rl.tune(rl.RankSVM(), train, valid, space={"C": Cs}, workers=1)
+        path = rl.RankSVM().path(train, Cs=Cs, valid=valid, measures=["ndcg@10"])
+    assert {trial.parameters["C"]: trial.value for trial in found} == dict(
+        zip(path.Cs, path.curve("ndcg@10"), strict=True)
+    )

@@ -11,6 +11,7 @@ from rankloom.experiments.trial import COMPLETE, PRUNED
 from rankloom.models.base import Model
 
 _SHOWN = 20
+_NO_MODEL = "there is no model, since refit=False; fit a ranker with best.parameters"
 
 
 class Tuning(Sequence[Trial]):
@@ -26,6 +27,7 @@ class Tuning(Sequence[Trial]):
         self.method, self.measure = method, measure
         self._trials = sorted(trials, key=lambda trial: _place(trial, sign))
         self._ranker: Any = None
+        self._model: Any = None
         if not self._trials or self._trials[0].state != COMPLETE:
             why = next((trial.error for trial in self._trials if trial.error), "there were none")
             raise InputError(f"no trial of {len(self._trials):,} came to an end; the first said: {why}")
@@ -33,8 +35,7 @@ class Tuning(Sequence[Trial]):
     def keep(self, ranker: Any) -> None:
         """Hold the ranker that learned with the best settings."""
         about = {"measure": self.measure, "value": self.best.value, "trials": len(self)}
-        ranker.model_ = ranker.model_.with_about(tuning=about)
-        self._ranker = ranker
+        self._ranker, self._model = ranker, ranker.model_.with_about(tuning=about)
 
     def __len__(self) -> int:
         return len(self._trials)
@@ -54,13 +55,15 @@ class Tuning(Sequence[Trial]):
     def best_ranker(self) -> Any:
         """The ranker, fitted with the best settings."""
         if self._ranker is None:
-            raise InputError("there is no model, since refit=False; fit a ranker with best.parameters")
+            raise InputError(_NO_MODEL)
         return self._ranker
 
     @property
     def best_model(self) -> Model:
-        """What it learned."""
-        model: Model = self.best_ranker.model_
+        """What it learned, with the value by which it was chosen."""
+        if self._model is None:
+            raise InputError(_NO_MODEL)
+        model: Model = self._model
         return model
 
     @property
