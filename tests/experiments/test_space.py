@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,3 +123,11 @@ def test_every_grid_can_be_read(method: str) -> None:
 def test_a_method_without_a_grid_says_what_to_do() -> None:
     with pytest.raises(rl.InputError, match="nosuch has no grid of its own; say what to search: space="):
         default_of("nosuch")
+
+
+def test_the_page_names_every_grid() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "tune.md").read_text()
+    for method, default in DEFAULTS.items():
+        line = next(line for line in page.splitlines() if line.startswith(f"| `{method}` |"))
+        for space in default.spaces:
+            assert all(f"`{name}`" in line for name in space if name != "regressor"), f"{method}: {line}"
