@@ -25,7 +25,7 @@ class Default(NamedTuple):
 DEFAULTS = {
     "spd": Default([{"loss": ["hinge", "logistic"], "lam": (1e-6, 1e-1)}]),
     "crr": Default([{"alpha": [0.1, 0.5, 0.9], "lam": (1e-6, 1e-1)}]),
-    "ranksvm": Default([{"C": (2.0**-15, 2.0**10, 26)}], path="C"),
+    "ranksvm": Default([{"C": [2.0**power for power in range(-15, 11)]}], path="C"),
     "lambdamart": Default(
         [{"leaves": [7, 15, 31], "learning_rate": [0.05, 0.1], "min_data_in_leaf": [20, 100]}]
     ),
