@@ -83,6 +83,7 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/lambdamart.py
 	$(BENCH)/mix.py
 	$(BENCH)/nets.py
+	$(BENCH)/tune.py
 
 clean: ## forget the environment and everything that was built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site demo-output

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
         RankloomWarning,
         StoreError,
     )
+    from rankloom.experiments.letor import Letor, letor
+    from rankloom.experiments.record import Trial
+    from rankloom.experiments.tune import tune
+    from rankloom.experiments.tuning import Tuning
     from rankloom.measures.compare import compare, compare_values
     from rankloom.measures.comparison import Comparison, Difference
     from rankloom.measures.curves import ReliabilityCurve, reliability_curve
@@ -101,6 +105,7 @@ _HOMES = {
     "LambdaReport": "rankloom.rankers.lambda_report",
     "Lambdas": "rankloom.rankers.lambdas",
     "Landmarks": "rankloom.rankers.landmarks",
+    "Letor": "rankloom.experiments.letor",
     "LinearModel": "rankloom.models.linear",
     "LocalOptimum": "rankloom.rankers.local_optimum",
     "Measure": "rankloom.measures.measure",
@@ -133,6 +138,8 @@ _HOMES = {
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
     "TreeModel": "rankloom.models.trees",
+    "Trial": "rankloom.experiments.record",
+    "Tuning": "rankloom.experiments.tuning",
     "alpha_sweep": "rankloom.rankers.sweep",
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
@@ -140,6 +147,7 @@ _HOMES = {
     "inspect": "rankloom.data.inspect",
     "join_qrels": "rankloom.data.trec_join",
     "k_folds": "rankloom.data.splits",
+    "letor": "rankloom.experiments.letor",
     "load": "rankloom.models.load",
     "load_store": "rankloom.data.store",
     "local_optimum": "rankloom.rankers.local_optimum",
@@ -165,6 +173,7 @@ _HOMES = {
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
     "split": "rankloom.data.splits",
+    "tune": "rankloom.experiments.tune",
     "verify_store": "rankloom.data.store",
     "warm_up": "rankloom.warm",
     "write": "rankloom.data.read",
@@ -199,6 +208,7 @@ __all__ = [
     "LambdaReport",
     "Lambdas",
     "Landmarks",
+    "Letor",
     "LinearModel",
     "LocalOptimum",
     "Measure",
@@ -229,6 +239,8 @@ __all__ = [
     "Sweep",
     "SweepPoint",
     "TreeModel",
+    "Trial",
+    "Tuning",
     "alpha_sweep",
     "compare",
     "compare_values",
@@ -236,6 +248,7 @@ __all__ = [
     "inspect",
     "join_qrels",
     "k_folds",
+    "letor",
     "load",
     "load_store",
     "local_optimum",
@@ -261,6 +274,7 @@ __all__ = [
     "run_scores",
     "save_store",
     "split",
+    "tune",
     "verify_store",
     "warm_up",
     "write",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rankloom.data import files
-from rankloom.data.files import atomic_path, atomic_write, flush, remove
+from rankloom.data.files import atomic_path, atomic_write, flush, remove, scratch_folder
 from rankloom.errors import InputError
 
 
@@ -226,3 +226,19 @@ def test_flush_and_remove_take_files_and_folders(tmp_path):
     remove(tmp_path / "folder")
     remove(tmp_path / "not there")
     assert names(tmp_path) == []
+
+
+def test_a_scratch_folder_is_gone_after_the_block_and_after_a_kill(tmp_path):
+    with scratch_folder(tmp_path) as folder:
+        (folder / "part").write_text("x")
+        assert folder.parent == tmp_path
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt), scratch_folder(tmp_path):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+    begun = f"scratch = f.scratch_folder({str(tmp_path)!r}); scratch.__enter__()"
+    program = f"import os, rankloom.data.files as f; {begun}; os._exit(1)"
+    subprocess.run([sys.executable, "-c", program], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch_folder(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]

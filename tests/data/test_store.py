@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from rankloom.data import store
 from rankloom.data.ranking_data import RankingData
-from rankloom.data.store import is_store, load_store, save_store, verify_store
+from rankloom.data.store import is_store, let_go, load_store, save_store, verify_store
 from rankloom.data.texts import Texts
 from rankloom.errors import InputError, StoreError
 from twins.data_examples import ranking_data
@@ -403,3 +403,23 @@ def test_texts_that_share_a_blob_are_packed(tmp_path):
     save_store(data, tmp_path / "a.store")
     assert load_store(tmp_path / "a.store") == data
     assert np.load(tmp_path / "a.store" / "doc_ids.blob.npy").tobytes() == b"cbl"
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="no list of what is mapped")
+def test_letting_go_gives_memory_back_and_keeps_the_data(tmp_path):
+    data = RankingData(np.ones((1 << 16, 32), dtype=np.float32), np.ones(1 << 16))
+    save_store(data, tmp_path / "large.store")
+    stored = load_store(tmp_path / "large.store")
+
+    def mapped() -> int:
+        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+
+    before = mapped()
+    assert stored.values.sum() == stored.values.size
+    assert mapped() - before > 7000
+    let_go(stored)
+    assert mapped() - before < 2000
+    assert stored == data
+    let_go(data)
+    assert stored == data

@@ -1,53 +1,31 @@
-"""The rankers that `rankloom train` knows, and their parameters as the command line has them: name=value."""
+"""The parameters of rankers as the command line has them: name=value."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankloom.errors import InputError
+from rankloom.rankers.methods import METHODS, ranker_class
 
-
-class Method(NamedTuple):
-    """Where a ranker lives, and what it is."""
-
-    module: str
-    name: str
-    summary: str
-
-
-METHODS = {
-    "spd": Method("rankloom.rankers.spd", "SPD", "stochastic pairwise descent"),
-    "crr": Method("rankloom.rankers.crr", "CRR", "combined regression and ranking"),
-    "pointwise": Method("rankloom.rankers.pointwise", "Pointwise", "regression on labels"),
-    "ranksvm": Method("rankloom.rankers.ranksvm", "RankSVM", "exact RankSVM over all pairs"),
-    "solar": Method("rankloom.rankers.solar", "SOLAR", "online learning from pairs, first or second order"),
-    "prank": Method("rankloom.rankers.prank", "PRank", "the perceptron that ranks, online"),
-    "committee": Method(
-        "rankloom.rankers.committee", "CommitteePerceptron", "perceptrons in committee, online"
-    ),
-    "lambdamart": Method("rankloom.rankers.lambdamart", "LambdaMART", "boosted trees that follow a measure"),
-    "lambdarank": Method(
-        "rankloom.rankers.lambdarank", "LambdaRank", "a linear model or a net that follows a measure"
-    ),
-    "ranknet": Method("rankloom.rankers.ranknet", "RankNet", "a net that learns from pairs"),
-}
+__all__ = [
+    "METHODS",
+    "make_ranker",
+    "parameters",
+    "parse_settings",
+    "parse_spaces",
+    "parse_value",
+    "ranker_class",
+]
 
 # Of no use for a single training in a process of its own; the seed has an option.
 _ELSEWHERE = ("seed", "warm_start")
 _PLAIN = (bool, int, float, str, type(None))
 _WORDS = {"true": True, "false": False, "none": None}
-
-
-def ranker_class(method: str) -> Any:
-    """The class of a method; imports it, and scikit-learn with it."""
-    found = METHODS[method]
-    return getattr(importlib.import_module(found.module), found.name)
 
 
 def make_ranker(method: str, settings: Sequence[str], seed: int | None, stream: bool = False) -> Any:
@@ -114,6 +92,32 @@ def parse_settings(
     return values
 
 
+def parse_spaces(method: str, spaces: Sequence[str], known: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """What to try: name=low:high, name=low:high:points or name=value,value,... ."""
+    found: dict[str, Any] = {}
+    for space in spaces:
+        name, equals, text = (part.strip() for part in space.partition("="))
+        if not equals or not text:
+            raise InputError(f"--space must be name=low:high or name=value,value,..., got {space!r}")
+        if name not in known:
+            raise _unknown(method, name, known)
+        if name in found:
+            raise InputError(f"--space {name} is given twice; give it once, with all that it may be")
+        numbers = [kind for kind in known[name] if kind in (int, float)]
+        if ":" in text and numbers:
+            low, high, *points = text.split(":")
+            ends = [parse_value(name, end.strip(), numbers, "an end of --space") for end in (low, high)]
+            found[name] = (
+                *ends,
+                *(parse_value(name, each, [int], "the points of --space") for each in points),
+            )
+        else:
+            found[name] = [
+                parse_value(name, each.strip(), known[name], "--space") for each in text.split(",")
+            ]
+    return found
+
+
 def _unknown(method: str, name: str, known: Mapping[str, Any]) -> InputError:
     if name == "seed":
         return InputError("the seed has an option of its own: --seed N")
@@ -122,7 +126,7 @@ def _unknown(method: str, name: str, known: Mapping[str, Any]) -> InputError:
     return InputError(f"{method} has no parameter {name!r}{hint}; it has {', '.join(known)}")
 
 
-def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
+def parse_value(name: str, text: str, kinds: Sequence[type], option: str = "--set") -> Any:
     """A text as a value of one of these types; the narrowest that fits."""
     word = _WORDS.get(text.lower(), text)
     if (word is None or isinstance(word, bool)) and type(word) in kinds:
@@ -137,7 +141,7 @@ def parse_value(name: str, text: str, kinds: Sequence[type]) -> Any:
         parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
         if all(part.isdecimal() for part in parts):
             return tuple(map(int, parts))
-    raise InputError(f"--set {name} must be {_expected(kinds)}, got {text!r}")
+    raise InputError(f"{option} {name} must be {_expected(kinds)}, got {text!r}")
 
 
 def _number(text: str, whole: bool, broken: bool) -> int | float | None:

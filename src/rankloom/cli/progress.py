@@ -14,12 +14,15 @@ Tick = Callable[[int, int | None], None]
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Tick | None]:
-    """Give a function to be called with what is done and what is to do in all (None: unknown), or None."""
+def progress(what: str, counted: bool = False) -> Iterator[Tick | None]:
+    """Give a function to be called with what is done and what is to do in all (None: unknown), or None.
+
+    What is done are bytes, or things to be counted.
+    """
     if not sys.stderr.isatty():
         yield None
         return
-    bar = _Bar(what)
+    bar = _Bar(what, counted)
     try:
         yield bar.tick
     finally:
@@ -29,7 +32,8 @@ def progress(what: str) -> Iterator[Tick | None]:
 class _Bar:
     """Shows itself only when the work takes longer than a moment."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, counted: bool) -> None:
+        self._counted = counted
         self._what, self._begin = what, time.monotonic()
         self._shown: Any = None
         self._task: Any = None
@@ -43,9 +47,17 @@ class _Bar:
 
     def _show(self, total: int | None) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        done = MofNCompleteColumn() if self._counted else DownloadColumn()
+        columns = (TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn())
         self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
         self._shown.start()
         self._task = self._shown.add_task(self._what, total=total)

@@ -56,6 +56,23 @@ def atomic_write(target: str | os.PathLike[str], content: bytes | str) -> None:
         file.write(data)
 
 
+@contextmanager
+def scratch_folder(place: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give an empty folder in the folder `place` for the time of the block, whatever ends it.
+
+    What a killed process left there is removed by the next scratch folder in the same place.
+    """
+    target = Path(os.path.realpath(place)) / "scratch"
+    _check_place(target, True)
+    _remove_abandoned(target)
+    folder = _beside(target)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
 def flush(path: Path) -> None:
     """Make sure that a file, or a folder and all in it, is on the disk and not only in memory."""
     if path.is_dir():

@@ -58,6 +58,12 @@ def k_folds(
 
     Folds differ by at most one query. `seed` and `stratify` are as for `split`.
     """
+    owner = fold_numbers(data, n, seed=seed, stratify=stratify)
+    return ((data.take(owner != fold), data.take(owner == fold)) for fold in range(n))
+
+
+def fold_numbers(data: RankingData, n: int, *, seed: int = 0, stratify: Any = None) -> NDArray[np.int64]:
+    """The fold of each query, as `k_folds` deals them out."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
         raise InputError(f"n must be a whole number of folds from 2, got {n!r}")
     if n > data.n_queries:
@@ -67,7 +73,7 @@ def k_folds(
     owner = np.empty(data.n_queries, dtype=np.int64)
     slots = _rolled(np.arange(data.n_queries) % n, seed)
     owner[_shuffled(data.n_queries, seed, _strata(data, stratify))] = slots
-    return ((data.take(owner != fold), data.take(owner == fold)) for fold in range(n))
+    return owner
 
 
 def _shares(parts: Sequence[float] | None, test: float | None) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ use, and the system refuses one that is larger than the memory it has.
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +26,7 @@ from rankloom.data.store_format import MANIFEST, TEXTS, Manifest, file_of, is_st
 from rankloom.data.texts import Texts
 from rankloom.errors import InputError, StoreError
 
-__all__ = ["is_store", "load_store", "save_store", "verify_store"]
+__all__ = ["is_store", "let_go", "load_store", "save_store", "verify_store"]
 
 
 def save_store(data: RankingData | Iterable[RankingData], folder: str | os.PathLike[str]) -> None:
@@ -68,6 +69,18 @@ def load_store(folder: str | os.PathLike[str], *, verify: bool = False) -> Ranki
     if verify:
         _verify(place, manifest, arrays)
     return RankingData.from_parts(_parts(manifest, arrays))
+
+
+def let_go(data: RankingData) -> None:
+    """Give back the memory of data from `load_store`; what is looked at again is read again."""
+    if not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    for array in (*data.features[:3], data.y, data.offsets, data.weights, data.query_weights):
+        base: Any = array
+        while base is not None and not isinstance(base, mmap.mmap):
+            base = getattr(base, "base", None)
+        if base is not None:
+            base.madvise(mmap.MADV_DONTNEED)
 
 
 def verify_store(folder: str | os.PathLike[str]) -> None:

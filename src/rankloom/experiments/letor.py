@@ -1,0 +1,330 @@
+"""LETOR's protocol: for each method and fold, settings chosen on the validation part, measured on the test.
+
+    table = letor("MQ2008")          every method, and the peers that are installed
+    print(table)
+
+The mean over folds is LETOR's figure. Significance is over all test queries, each method against a baseline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankloom import __version__
+from rankloom.data.files import atomic_write
+from rankloom.data.letor import Fold, read_folds
+from rankloom.errors import InputError
+from rankloom.experiments.peers import PEERS, installed
+from rankloom.experiments.space import grid
+from rankloom.experiments.trial import sign_of
+from rankloom.experiments.tune import tune
+from rankloom.measures.compare import compare_values
+from rankloom.measures.evaluate import evaluate
+from rankloom.measures.measure import Measure
+from rankloom.measures.presets import POINTS
+from rankloom.rankers.checks import whole
+from rankloom.rankers.methods import METHODS
+
+FORMAT, VERSION = "rankloom-letor", 1
+MEASURES = ("map/letor4", "mean-ndcg/letor4", "ndcg@10")
+_SCULLEY = "Sculley 2010, Table 2"
+# Figures that others published, by the number of queries and rows of all test parts.
+PUBLISHED = {
+    (784, 15_211): (
+        "MQ2008",
+        [
+            ("RankSVM, as LETOR reports it", {"map/letor4": 0.470, "mean-ndcg/letor4": 0.483}, _SCULLEY),
+            ("regression", {"map/letor4": 0.464, "mean-ndcg/letor4": 0.476}, _SCULLEY),
+            ("ranking (SPD)", {"map/letor4": 0.479, "mean-ndcg/letor4": 0.490}, _SCULLEY),
+            ("CRR", {"map/letor4": 0.479, "mean-ndcg/letor4": 0.489}, _SCULLEY),
+        ],
+    )
+}
+
+
+class Run(NamedTuple):
+    """A method on a fold."""
+
+    method: str
+    fold: int
+    parameters: Mapping[str, Any]
+    chosen_by: float
+    seconds: float
+    values: Mapping[str, Sequence[float]]
+    """For each measure, a value for each test query; NaN where there is none."""
+
+
+class Row(NamedTuple):
+    """A method over all folds."""
+
+    method: str
+    folds: Mapping[str, Sequence[float]]
+    means: Mapping[str, float]
+    p: Mapping[str, float | None]
+    """Against the baseline, by a randomisation test, after Holm's correction over methods."""
+    seconds: float
+    parameters: Sequence[Mapping[str, Any]]
+
+
+class Letor(Sequence[Row]):
+    """The table: a row a method, the best by the first measure first."""
+
+    def __init__(self, runs: Sequence[Run], measures: Sequence[Measure], baseline: str, shape: Any) -> None:
+        self.measures, self.baseline = [str(measure) for measure in measures], baseline
+        self.published = PUBLISHED.get(shape)
+        methods = list(dict.fromkeys(run.method for run in runs))
+        found = {
+            name: _tests(runs, measure, methods, baseline)
+            for name, measure in zip(self.measures, measures, strict=True)
+        }
+        rows = [self._row(method, [run for run in runs if run.method == method], found) for method in methods]
+        first, sign = self.measures[0], sign_of(measures[0])
+        self._rows = sorted(rows, key=lambda row: -sign * row.means[first])
+
+    def _row(self, method: str, runs: Sequence[Run], tests: Mapping[str, Mapping[str, float | None]]) -> Row:
+        folds = {name: [float(np.nanmean(run.values[name])) for run in runs] for name in self.measures}
+        return Row(
+            method,
+            folds,
+            {name: float(np.mean(values)) for name, values in folds.items()},
+            {name: tests[name].get(method) for name in self.measures},
+            sum(run.seconds for run in runs),
+            [run.parameters for run in runs],
+        )
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[place]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Headers and rows; what others published comes last."""
+        headers = ["method", *(text for name in self.measures for text in (name, "p")), "seconds"]
+        rows = [
+            [
+                row.method,
+                *(text for name in self.measures for text in _cells(row, name)),
+                f"{row.seconds:.1f}",
+            ]
+            for row in self
+        ]
+        for name, figures, source in self.published[1] if self.published else ():
+            cells = [text for measure in self.measures for text in (_figure(figures.get(measure)), "")]
+            rows.append([f"{name} ({source})", *cells, ""])
+        return headers, rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can say it."""
+        others = self.published[1] if self.published else []
+        return {
+            "baseline": self.baseline,
+            "measures": self.measures,
+            "methods": [row._asdict() for row in self],
+            "published": [
+                {"name": name, "figures": found, "source": source} for name, found, source in others
+            ],
+        }
+
+    def __str__(self) -> str:
+        headers, rows = self.table()
+        widths = [max(len(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in [headers, *rows]
+        ]
+        return "\n".join([*lines, f"p: against {self.baseline}"])
+
+    def __repr__(self) -> str:
+        return f"Letor({', '.join(row.method for row in self)}; {', '.join(self.measures)})"
+
+
+def _cells(row: Row, measure: str) -> tuple[str, str]:
+    return f"{row.means[measure]:.4f}", _p(row.p[measure])
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def letor(
+    folder: str | os.PathLike[str],
+    methods: Sequence[str] | None = None,
+    *,
+    measures: Sequence[str] = MEASURES,
+    baseline: str | None = None,
+    workers: int | None = None,
+    seed: int = 0,
+    record: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    **reading: Any,
+) -> Letor:
+    """Run the protocol over Fold1, Fold2, ... of a folder.
+
+    Args:
+        folder: as LETOR has it: Fold1/train.txt, vali.txt, test.txt, Fold2/ ...
+        methods: names of methods, or lightgbm, xgboost, catboost; None is all there are.
+        measures: settings are chosen by the first; all are measured on the test parts.
+        baseline: the method that the others are tested against; None is lightgbm, or else the first.
+        workers: as for `tune`.
+        seed: of what draws at random.
+        record: a file that has every method and fold that is done; with one that is there, it goes on.
+        progress: called with how many of methods times folds are done, and how many there are.
+        reading: how text is read: n_features, for instance.
+    """
+    names = list(METHODS) + installed() if methods is None else list(dict.fromkeys(methods))
+    _check_names(names)
+    parsed = _parsed(measures)
+    against = baseline or ("lightgbm" if "lightgbm" in names else names[0])
+    if against not in names:
+        raise InputError(f"baseline must be one of the methods, {', '.join(names)}, got {against!r:.40}")
+    folds = read_folds(folder, **reading)
+    kept = _Runs(record, parsed, whole("seed", seed, 0))
+    shape = [0, 0]
+    done: list[Run] = []
+    for place, fold in enumerate(folds):
+        fingerprints = f"{fold.train.fingerprint()} {fold.vali.fingerprint()} {fold.test.fingerprint()}"
+        shape = [shape[0] + fold.test.n_queries, shape[1] + fold.test.n_rows]
+        for number, name in enumerate(names, 1):
+            run = partial(_run, name, fold, parsed, workers, seed)
+            done.append(kept.made(name, fold, fingerprints, run))
+            if progress is not None:
+                progress(place * len(names) + number, len(folds) * len(names))
+        for part in ("train", "vali", "test"):
+            fold.__dict__.pop(part, None)  # one fold at a time is in memory
+    return Letor(done, parsed, against, tuple(shape))
+
+
+def _check_names(names: Sequence[str]) -> None:
+    known = [*METHODS, *PEERS]
+    for name in names:
+        if name not in known:
+            raise InputError(f"methods must be of {', '.join(known)}, got {name!r:.40}")
+    if not names:
+        raise InputError(f"methods must name at least one of {', '.join(known)}")
+
+
+def _parsed(measures: Sequence[str]) -> list[Measure]:
+    parsed = [Measure.parse(measure) for measure in measures]
+    for measure in parsed:
+        if measure.name in POINTS:
+            raise InputError(
+                f"{measure} has no value for each query, and its values are no ranking; leave it out"
+            )
+    if not parsed:
+        raise InputError("measures must name at least one")
+    return parsed
+
+
+def _run(name: str, fold: Fold, measures: Sequence[Measure], workers: int | None, seed: int) -> Run:
+    """Tune on the validation part, measure on the test part."""
+    begin = time.perf_counter()
+    if name in PEERS:
+        parameters, value, scores = _peer(name, fold, measures[0], seed)
+    else:
+        found = tune(name, fold.train, fold.vali, measure=measures[0], workers=workers, seed=seed)
+        parameters, value = dict(found.best.parameters), float(found.best.value or 0.0)
+        scores = found.best_model.decision_function(fold.test)
+    result = evaluate(scores, fold.test, measures=list(measures))
+    values = {str(measure): result.per_query(measure).tolist() for measure in measures}
+    return Run(name, fold.number, parameters, value, round(time.perf_counter() - begin, 3), values)
+
+
+def _peer(name: str, fold: Fold, measure: Measure, seed: int) -> tuple[dict[str, Any], float, Any]:
+    """The same for another package's ranker."""
+    peer, sign = PEERS[name], sign_of(measure)
+    best: tuple[float, dict[str, Any], Any] | None = None
+    for settings in grid([dict(peer.grid)]):
+        scores = peer.learn(fold.train, settings, seed)
+        value = float(evaluate(scores(fold.vali), fold.vali, measures=measure)[measure])
+        if best is None or sign * value > sign * best[0]:
+            best = value, settings, scores
+    assert best is not None
+    return best[1], best[0], best[2](fold.test)
+
+
+def _tests(
+    runs: Sequence[Run], measure: Measure, methods: Sequence[str], baseline: str
+) -> dict[str, float | None]:
+    """For each method but the baseline, the p-value over all test queries."""
+    if len(methods) < 2:
+        return {}
+    name = str(measure)
+    values = {
+        method: np.concatenate(
+            [np.asarray(run.values[name], dtype=float) for run in runs if run.method == method]
+        )
+        for method in methods
+    }
+    found = compare_values(values, measure=name, baseline=baseline, lower_is_better=sign_of(measure) < 0)
+    return {row.b if row.a == baseline else row.a: row.holm("randomisation") for row in found}
+
+
+class _Runs:
+    """What is done, in a file if there is to be one."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, measures: Sequence[Measure], seed: int) -> None:
+        self._path = None if path is None else Path(path)
+        self._head = {
+            "format": FORMAT,
+            "version": VERSION,
+            "measures": [str(one) for one in measures],
+            "seed": seed,
+        }
+        self._entries: list[dict[str, Any]] = []
+        if self._path is not None and self._path.exists():
+            self._entries = self._read(self._path)
+
+    def made(self, name: str, fold: Fold, data: str, run: Callable[[], Run]) -> Run:
+        """A run that is there already, or a new one, written down."""
+        for entry in self._entries:
+            if (entry["method"], entry["fold"], entry["data"]) == (name, fold.number, data):
+                return Run(**{field: entry[field] for field in Run._fields})
+        made = run()
+        values = {key: [None if np.isnan(v) else v for v in each] for key, each in made.values.items()}
+        self._entries.append({**made._asdict(), "values": values, "data": data})
+        if self._path is not None:
+            content = {**self._head, "written_by": f"rankloom {__version__}", "runs": self._entries}
+            atomic_write(self._path, json.dumps(content, indent=1) + "\n")
+        return made
+
+    def _read(self, path: Path) -> list[dict[str, Any]]:
+        refused = InputError(
+            f"{path} is not the record of such an experiment; give another name, or remove it"
+        )
+        try:
+            content = json.loads(path.read_bytes())
+            entries = [{**entry, "values": _numbers(entry["values"])} for entry in content["runs"]]
+            complete = all({*Run._fields, "data"} <= set(entry) for entry in entries)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise refused from error
+        if not complete or content.get("format") != FORMAT:
+            raise refused
+        for name, value in self._head.items():
+            if content.get(name) != value:
+                raise InputError(
+                    f"{path} is the record of another experiment: {name} {content.get(name)!r:.60}, where it "
+                    f"is {value!r:.60} now; give another name, or remove it"
+                )
+        return entries
+
+
+def _numbers(values: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:
+    return {key: [float("nan") if v is None else v for v in each] for key, each in values.items()}
