@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rankloom.kernels.compile import as_kernel, kernel
 from rankloom.kernels.pair_index import FIRST, LAST, START, STOP
 
+HINGES, SQUARES = range(2)
 TWO, LAYERS = range(2)
 LEAF = 32
 TILE = 64

@@ -357,13 +357,11 @@ def _blocks(batches: Any, large: list[int], features: Features) -> NDArray[np.ui
 
 
 def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
-    lengths = (plan.stops - plan.starts).astype(np.int64)
     slots = int(plan.slots[-1])
     needed = plan.layers.any() or (plan.kind == 0).any()
     order = np.zeros(n_rows if needed else 0, dtype=np.uint32)
     if needed:
-        rows = batches.rows.astype(np.int64)
-        order[rows] = (rows - np.repeat(plan.starts.astype(np.int64), lengths)).astype(np.uint32)
+        kernel.first_order(plan, order)
     return State(
         order=order,
         items=np.zeros(slots, dtype=np.uint32),
