@@ -35,7 +35,7 @@ from rankloom.kernels.ranksvm_plan import (
     State,
     Weights,
 )
-from rankloom.kernels.ranksvm_two import evaluate_two, order_two, sort_by, sum_two
+from rankloom.kernels.ranksvm_two import bend_two, evaluate_two, order_two, sort_by, sum_two
 from rankloom.kernels.spd import Rows
 from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
 
@@ -490,6 +490,11 @@ def evaluate_large(
     """What `evaluate_batches` does between the two steps on X, for a batch of one large group."""
     g = batches.groups[np.uint64(batch)]
     _evaluate_group(plan, weights, state, g, plan.starts[g], loss, scratch, losses)
+
+
+@kernel
+def list_active(batches: Batches, state: State, batch: Any) -> None:
+    """Note which rows of a batch have an active pair."""
     _list_active(batches, state, np.uint64(batch))
 
 
@@ -500,6 +505,23 @@ def curve_large(
     """What `curve_batches` does between the two steps on X, for a batch of one large group."""
     g = batches.groups[np.uint64(batch)]
     _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+
+
+@kernel
+def bend_large(
+    plan: Plan, weights: Weights, batches: Batches, state: State, batch: Any, along: Any, scratch: Scratch
+) -> Any:
+    """Sum over active pairs of c_ij (z_i - z_j)^2, for a batch of one large group."""
+    g = batches.groups[np.uint64(batch)]
+    if plan.kind[g] == TWO:
+        return bend_two(plan, weights, state, g, along, scratch)
+    total = 0.0
+    for r in range(np.uint64(len(along))):
+        scratch.z[r] = along[r]
+    _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+    for r in range(np.uint64(len(along))):
+        total += scratch.u[r] * along[r]
+    return total
 
 
 @kernel

@@ -206,3 +206,27 @@ def sum_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
         k = known - back
         total += bucket[k]
         sums[o + np.uint64(state.items[slot + k - _1])] = total
+
+
+@kernel(fast_sums=True, allocates=False)
+def bend_two(plan: Plan, weights: Weights, state: State, g: Any, z: Any, scratch: Scratch) -> Any:
+    """Sum over active pairs of c_ij (z_i - z_j)^2, z from the group's first row on."""
+    start, slot, share, middle = plan.starts[g], plan.slots[g], weights.groups[g], z[_0]
+    masses, firsts, seconds = scratch.values, scratch.list_values, scratch.list_sums
+    begin, end, first, last = _sides(plan, g)
+    weighted, mass, moment, square = len(weights.rows) > 0, 0.0, 0.0, 0.0
+    for k in range(end - begin):
+        row = np.uint64(state.items[slot + k])
+        weight, value = weights.rows[start + row] if weighted else 1.0, z[row] - middle
+        mass += weight
+        moment += weight * value
+        square += weight * value * value
+        masses[k + _1], firsts[k + _1], seconds[k + _1] = mass, moment, square
+    total = 0.0
+    for k in range(first, last):
+        row = np.uint64(plan.by_label[start + k])
+        place = np.uint64(state.up[slot + row])
+        if place > _0:
+            weight, value = weights.rows[start + row] if weighted else 1.0, z[row] - middle
+            total += weight * (value * (masses[place] * value - 2.0 * firsts[place]) + seconds[place])
+    return share * total

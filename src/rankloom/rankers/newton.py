@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankloom.errors import InputError
+from rankloom.kernels.linear import dot
+from rankloom.rankers.conjugate import go_down, length
 from rankloom.rankers.pair_problem import PairProblem
 
 _FORCING = 0.5
@@ -40,17 +42,21 @@ def newton(
 ) -> Solved:
     """From `start` (None is 0) to the optimum."""
     evaluations, products = problem.n_evaluations, problem.n_products
-    target = tol * C * _size(problem.gradient_at_zero("squared"))
+    target = tol * C * length(problem.gradient_at_zero("squared"))
     scale = (1.0 - _DIAGONAL) + _DIAGONAL * (1.0 + C * problem.diagonal())
     w = np.zeros(problem.n_features) if start is None else start.copy()
     f, g = _evaluate(problem, C, w)
     done, moving = 0, True
-    while _size(g) > target and done < max_iter and moving:
+    if problem.is_one_query and length(g) > target:
+        w, f, g, done = go_down(problem, C, (w, f, g), scale, target, max_iter)
+        if length(g) > target:
+            f, g = _evaluate(problem, C, w)
+    while length(g) > target and done < max_iter and moving:
         done += 1
         s = _direction(problem, C, g, scale)
         w, f, g, moving = _searched(problem, C, w, f, g, s)
-    zero = C * _size(problem.gradient_at_zero("squared"))
-    residual = _size(g) / zero if zero > 0.0 else 0.0
+    zero = C * length(problem.gradient_at_zero("squared"))
+    residual = length(g) / zero if zero > 0.0 else 0.0
     return Solved(
         w,
         f,
@@ -58,17 +64,13 @@ def newton(
         done,
         problem.n_evaluations - evaluations,
         problem.n_products - products,
-        _size(g) <= target,
+        length(g) <= target,
     )
-
-
-def _size(vector: NDArray[np.float64]) -> float:
-    return float(np.linalg.norm(vector))
 
 
 def _evaluate(problem: PairProblem, C: float, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     losses, gradient = problem.evaluate(w)
-    f, g = 0.5 * float(w @ w) + C * losses.squares, w + C * gradient
+    f, g = 0.5 * dot(w, w) + C * losses.squares, w + C * gradient
     if not (np.isfinite(f) and np.isfinite(g).all()):
         raise InputError(
             "the scores overflow: features, C or weights are too large to square and add; scale the features "
@@ -83,15 +85,15 @@ def _direction(
     """Conjugate gradients; at least one step, at most one for each feature."""
     s, r = np.zeros_like(g), -g
     z = r / scale
-    d, rz = z.copy(), float(r @ z)
+    d, rz = z.copy(), dot(r, z)
     enough = _FORCING**2 * rz
     for _ in range(len(g) + 1):
         product = d + C * problem.product(d)
-        step = rz / float(d @ product)
+        step = rz / dot(d, product)
         s += step * d
         r = r - step * product
         z = r / scale
-        rz, before = float(r @ z), rz
+        rz, before = dot(r, z), rz
         if not rz > enough:
             break
         d = z + (rz / before) * d
@@ -107,12 +109,12 @@ def _searched(
     s: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64], bool]:
     """The first step along s that is worth it, and whether there is one: rounding has the last word."""
-    slope, step = float(g @ s), 1.0
+    slope, step = dot(g, s), 1.0
     while step > _LEAST_STEP:
         new, there = _evaluate(problem, C, w + step * s)
         if new - f <= _ARMIJO * step * slope:
             return w + step * s, new, there, True
-        if abs(new - f) <= 1e-14 * abs(f) and _size(there) < _size(g):
+        if abs(new - f) <= 1e-14 * abs(f) and length(there) < length(g):
             return w + step * s, new, there, True
         step *= 0.5
     return w, f, g, False

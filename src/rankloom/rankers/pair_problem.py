@@ -19,6 +19,7 @@ from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.kernels import ranksvm as kernel
 from rankloom.kernels.compile import as_kernel
+from rankloom.kernels.linear import dot
 from rankloom.kernels.pair_index import label_cells
 from rankloom.kernels.ranksvm_plan import LEAF, TILE, Batches, Plan, Scratch, State, Weights, plan_of
 from rankloom.kernels.spread import spread_of
@@ -130,16 +131,8 @@ class PairProblem:
         self._each(small, len(self._chunks))
         for batch in self._large:
             self._dots(batch, w, active=False)
-            kernel.evaluate_large(
-                self._plan,
-                self._weights,
-                self._batches,
-                self._state,
-                batch,
-                which,
-                self._large_scratch,
-                losses[-1],
-            )
+            self._evaluate_large(batch, which, losses[-1])
+            kernel.list_active(self._batches, self._state, batch)
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
         gradient = self._sums.sum(axis=0) * (2.0 if loss == "squared" else 1.0)
@@ -202,6 +195,52 @@ class PairProblem:
             self._add(batch)
         return np.asarray(2.0 * self._sums.sum(axis=0))
 
+    @property
+    def is_one_query(self) -> bool:
+        """One query, taken in passes over its rows: scores are then worth keeping. For these alone are
+        `scores`, `move`, `bend` and `pull`."""
+        return len(self._batches.groups) == 2 and len(self._large) == 1
+
+    def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X v of the query's rows."""
+        z = np.zeros(self._size(0))
+        if v.any():
+            self._dots_into(z, 0, v, active=False)
+        return z
+
+    def move(self, z: NDArray[np.float64], along: NDArray[np.float64], step: float) -> tuple[Losses, float]:
+        """Be at scores z + step along: the losses there, and how fast the squares grow along `along`."""
+        assert self._large_scratch is not None
+        self.n_evaluations += 1
+        self._last = None
+        there = self._large_scratch.z
+        np.multiply(along, step, out=there)
+        there += z
+        losses = np.zeros(2)
+        self._evaluate_large(0, kernel.SQUARES, losses)
+        return Losses(float(losses[0]), float(losses[1])), 2.0 * float(dot(self._large_scratch.u, along))
+
+    def bend(self, along: NDArray[np.float64]) -> float:
+        """The second derivative of the squares along these scores, where it is."""
+        scratch = self._large_scratch
+        found = kernel.bend_large(
+            self._plan, self._weights, self._batches, self._state, 0, along, scratch
+        )
+        return 2.0 * float(found)
+
+    def pull(self) -> NDArray[np.float64]:
+        """The gradient of the squares after `move`."""
+        kernel.list_active(self._batches, self._state, 0)
+        self._sums[:] = 0.0
+        self._add(0)
+        return np.asarray(2.0 * self._sums.sum(axis=0))
+
+    def _evaluate_large(self, batch: int, which: int, losses: NDArray[np.float64]) -> None:
+        scratch = self._large_scratch
+        kernel.evaluate_large(
+            self._plan, self._weights, self._batches, self._state, batch, which, scratch, losses
+        )
+
     def _each(self, work: Callable[[int], None], count: int) -> None:
         if count == 1:
             work(0)
@@ -219,11 +258,14 @@ class PairProblem:
     def _dots(self, batch: int, v: NDArray[np.float64], active: bool) -> None:
         assert self._large_scratch is not None
         z = self._large_scratch.z
-        listed, begin, end, base = self._listed(batch, active)
         if active or not v.any():
             z[:] = 0.0
         if not v.any():
             return
+        self._dots_into(z, batch, v, active)
+
+    def _dots_into(self, z: NDArray[np.float64], batch: int, v: NDArray[np.float64], active: bool) -> None:
+        listed, begin, end, base = self._listed(batch, active)
         cuts = _cuts(begin, end, self._pieces)
 
         def work(piece: int) -> None:
