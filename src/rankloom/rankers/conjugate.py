@@ -22,7 +22,7 @@ from rankloom.rankers.pair_problem import PairProblem
 _FLAT = 0.1  # of the slope that a line began with: there it is searched no further
 _ARMIJO = 0.01
 _MOST_POINTS = 40
-_LOOK_BACK = 3
+_LOOK_BACK = 2
 _WORTH = 0.5  # what this many steps have to leave of the gradient at most
 
 
