@@ -4,6 +4,8 @@ each iteration: s from  H s = -g  by preconditioned conjugate gradients, until t
                 the preconditioner is half of what it was; then w + a s, with a = 1, 1/2, 1/4, ...  the
                 first for which f falls by 0.01 a |g.s|
 stop            |g(w)| <= tol |g(0)|                                               (Lee & Lin, equation 38)
+
+One large query begins at the optimum of a sample of its rows, and goes down by `conjugate` while that is quick.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ _FORCING = 0.5
 _DIAGONAL = 0.01  # the part of the preconditioner that is not the identity
 _ARMIJO = 0.01
 _LEAST_STEP = 1e-10
+_ROUGH = 1e-3  # the tolerance for a sample
 
 
 class Solved(NamedTuple):
@@ -42,20 +45,22 @@ def newton(
 ) -> Solved:
     """From `start` (None is 0) to the optimum."""
     evaluations, products = problem.n_evaluations, problem.n_products
-    target = tol * C * length(problem.gradient_at_zero("squared"))
+    zero = C * length(problem.gradient_at_zero("squared"))
     scale = (1.0 - _DIAGONAL) + _DIAGONAL * (1.0 + C * problem.diagonal())
-    w = np.zeros(problem.n_features) if start is None else start.copy()
+    w = _rough(problem, C, tol, max_iter) if start is None else start.copy()
     f, g = _evaluate(problem, C, w)
+    if start is None and f > C * problem.pair_weight:
+        w = np.zeros(problem.n_features)
+        f, g = _evaluate(problem, C, w)
     done, moving = 0, True
-    if problem.is_one_query and length(g) > target:
-        w, f, g, done = go_down(problem, C, (w, f, g), scale, target, max_iter)
-        if length(g) > target:
+    if problem.is_one_query and length(g) > tol * zero:
+        w, f, g, done = go_down(problem, C, (w, f, g), scale, tol * zero, max_iter)
+        if length(g) > tol * zero:
             f, g = _evaluate(problem, C, w)
-    while length(g) > target and done < max_iter and moving:
+    while length(g) > tol * zero and done < max_iter and moving:
         done += 1
         s = _direction(problem, C, g, scale)
         w, f, g, moving = _searched(problem, C, w, f, g, s)
-    zero = C * length(problem.gradient_at_zero("squared"))
     residual = length(g) / zero if zero > 0.0 else 0.0
     return Solved(
         w,
@@ -64,8 +69,16 @@ def newton(
         done,
         problem.n_evaluations - evaluations,
         problem.n_products - products,
-        length(g) <= target,
+        length(g) <= tol * zero,
     )
+
+
+def _rough(problem: PairProblem, C: float, tol: float, max_iter: int) -> NDArray[np.float64]:
+    """Where a sample of one large query has its optimum, else 0."""
+    part = problem.sample()
+    if part is None:
+        return np.zeros(problem.n_features)
+    return newton(part, C * problem.pair_weight / part.pair_weight, None, max(tol, _ROUGH), max_iter).weights
 
 
 def _evaluate(problem: PairProblem, C: float, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

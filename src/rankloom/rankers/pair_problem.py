@@ -34,6 +34,9 @@ _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
 _MANY_FEATURES = 1 << 12  # from here, the spread of each is not looked for
 _SAMPLE = 1 << 16  # rows that show the spread of the features
+_LEAST_SAMPLED = 1 << 17  # rows of a query that has a sample worth solving first
+_THINNER = 32
+_KEPT = 1 << 13  # rows of a label that a sample is to have
 
 
 class Losses(NamedTuple):
@@ -70,6 +73,7 @@ class PairProblem:
                 "differ in label; look at the labels, and at whether qid groups the rows as meant"
             )
         self.n_features = data.n_features
+        self._data, self._cache = data, cache
         self.threads = thread_count(threads)
         self._rows = kernel_rows(data.features)
         self._plan = plan_of(*cells, adjacent)
@@ -200,6 +204,24 @@ class PairProblem:
         """One query, taken in passes over its rows: scores are then worth keeping. For these alone are
         `scores`, `move`, `bend` and `pull`."""
         return len(self._batches.groups) == 2 and len(self._large) == 1
+
+    def sample(self) -> PairProblem | None:
+        """A part of a query that is large and has no row weights; of each label, its rows in equal steps."""
+        size = self._size(0) if self.is_one_query else 0
+        if size < _LEAST_SAMPLED or len(self._weights.rows):
+            return None
+        start = int(self._plan.starts[0])
+        by_label = self._plan.by_label[start : start + size].astype(np.int64)
+        counts = np.bincount(self._plan.level[start : start + size])
+        steps = np.clip(counts // _KEPT, 1, _THINNER)
+        if 4 * (-(-counts // steps)).sum() > size:
+            rows = by_label[::_THINNER]
+        else:
+            edges = np.append(0, np.cumsum(counts))
+            rows = np.concatenate([by_label[edges[k] : edges[k + 1] : steps[k]] for k in range(len(counts))])
+        rows = np.sort(rows) + start
+        part = RankingData.from_features(self._data.features.gather(rows), labels_of(self._data)[rows])
+        return PairProblem(part, adjacent=self._plan.adjacent, threads=self.threads, cache=self._cache)
 
     def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """X v of the query's rows."""
