@@ -215,7 +215,7 @@ class PairProblem:
         counts = np.bincount(self._plan.level[start : start + size])
         steps = np.clip(counts // _KEPT, 1, _THINNER)
         if 4 * (-(-counts // steps)).sum() > size:
-            rows = by_label[::_THINNER]
+            rows = np.append(by_label[:-1:_THINNER], by_label[-1])  # the least and the greatest label at least
         else:
             edges = np.append(0, np.cumsum(counts))
             rows = np.concatenate([by_label[edges[k] : edges[k + 1] : steps[k]] for k in range(len(counts))])
@@ -251,7 +251,7 @@ class PairProblem:
         return 2.0 * float(found)
 
     def pull(self) -> NDArray[np.float64]:
-        """The gradient of the squares after `move`."""
+        """The gradient of the squares, right after `move`."""
         kernel.list_active(self._batches, self._state, 0)
         self._sums[:] = 0.0
         self._add(0)
