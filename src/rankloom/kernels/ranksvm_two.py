@@ -81,7 +81,7 @@ def order_two(plan: Plan, g: Any, order: Any) -> None:
 
 @kernel(allocates=False)
 def _grid(keys: Any, known: Any, cells: Any, grid: Any) -> Any:
-    """Cells of equal width over sorted keys: grid[c] is how many keys are in cells before c. Cells per unit."""
+    """Cells of equal width over sorted keys: grid[c] keys are before cell c. Returns cells per unit."""
     width = keys[known - _1] - keys[_0]
     scale = np.float64(cells) / width if width > 0.0 else 0.0
     if not 0.0 < scale < 1e300:

@@ -5,7 +5,7 @@
 
 The scores X w and X s of all rows are kept: a point of the line, and how f bends there, costs a pass over
 scores and none over X. So a step reads X twice, for X s and for the gradient, and reads only rows with active
-pairs for that; it goes as far as the line is worth, where a Newton step ends at what the pairs active at w say.
+pairs for that; it goes as far as the line is worth, where a Newton step trusts the pairs active at w.
 
 It ends where |g(w)| <= tol |g(0)| and the last step left more than 65 % of f: with few relevant rows, |g(0)|
 is so large that the rule alone would stop at 200 times the least f.
@@ -47,7 +47,9 @@ def length(vector: NDArray[np.float64]) -> float:
 class _Line:
     """f along w + a s."""
 
-    def __init__(self, problem: PairProblem, C: float, w: NDArray[np.float64], z: NDArray[np.float64]) -> None:
+    def __init__(
+        self, problem: PairProblem, C: float, w: NDArray[np.float64], z: NDArray[np.float64]
+    ) -> None:
         self.problem, self.C, self.w, self.z = problem, C, w, z
         self.square = dot(w, w)
 

@@ -5,7 +5,8 @@ each iteration: s from  H s = -g  by preconditioned conjugate gradients, until t
                 first for which f falls by 0.01 a |g.s|
 stop            |g(w)| <= tol |g(0)|                                               (Lee & Lin, equation 38)
 
-One large query begins at the optimum of a sample of its rows, and goes down by `conjugate` while that is quick.
+One large query begins at the optimum of a sample of its rows, and goes down by `conjugate` while that is
+quick.
 """
 
 from __future__ import annotations

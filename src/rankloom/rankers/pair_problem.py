@@ -21,7 +21,18 @@ from rankloom.kernels import ranksvm as kernel
 from rankloom.kernels.compile import as_kernel
 from rankloom.kernels.linear import dot
 from rankloom.kernels.pair_index import label_cells
-from rankloom.kernels.ranksvm_plan import LEAF, TILE, Batches, Plan, Scratch, State, Weights, plan_of
+from rankloom.kernels.ranksvm_plan import (
+    HINGES,
+    LEAF,
+    SQUARES,
+    TILE,
+    Batches,
+    Plan,
+    Scratch,
+    State,
+    Weights,
+    plan_of,
+)
 from rankloom.kernels.spread import spread_of
 from rankloom.kernels.threads import ordered_map, thread_count
 from rankloom.kernels.vectors import LANES
@@ -110,7 +121,7 @@ class PairProblem:
         if self._last is not None and self._last[0] == loss and np.array_equal(self._last[1], w):
             return self._last[2]  # a path begins where it was, and the stopping rule at 0
         self.n_evaluations += 1
-        which = kernel.SQUARES if loss == "squared" else kernel.HINGES
+        which = SQUARES if loss == "squared" else HINGES
         losses = np.zeros((len(self._blocks) + 1, 2))
         self._sums[:] = 0.0
 
@@ -215,7 +226,9 @@ class PairProblem:
         counts = np.bincount(self._plan.level[start : start + size])
         steps = np.clip(counts // _KEPT, 1, _THINNER)
         if 4 * (-(-counts // steps)).sum() > size:
-            rows = np.append(by_label[:-1:_THINNER], by_label[-1])  # the least and the greatest label at least
+            rows = np.append(
+                by_label[:-1:_THINNER], by_label[-1]
+            )  # the least and the greatest label at least
         else:
             edges = np.append(0, np.cumsum(counts))
             rows = np.concatenate([by_label[edges[k] : edges[k + 1] : steps[k]] for k in range(len(counts))])
@@ -239,15 +252,13 @@ class PairProblem:
         np.multiply(along, step, out=there)
         there += z
         losses = np.zeros(2)
-        self._evaluate_large(0, kernel.SQUARES, losses)
+        self._evaluate_large(0, SQUARES, losses)
         return Losses(float(losses[0]), float(losses[1])), 2.0 * float(dot(self._large_scratch.u, along))
 
     def bend(self, along: NDArray[np.float64]) -> float:
         """The second derivative of the squares along these scores, where it is."""
         scratch = self._large_scratch
-        found = kernel.bend_large(
-            self._plan, self._weights, self._batches, self._state, 0, along, scratch
-        )
+        found = kernel.bend_large(self._plan, self._weights, self._batches, self._state, 0, along, scratch)
         return 2.0 * float(found)
 
     def pull(self) -> NDArray[np.float64]:
