@@ -68,7 +68,9 @@ def products() -> None:
 
 def training() -> None:
     """Whole training, CPU seconds of one thread."""
-    print("\nwhole training, C=1                              CPU s   products  residual")
+    print(
+        "\nwhole training, C=1                              CPU s  iterations  products  residual  objective"
+    )
     topics = rl.make_rcv1(781_265, topic=0)
     sets = {"300k x 136, 5 labels, 2,500 queries": lists(2500, 120, 136, 5)}
     sets |= {
@@ -78,7 +80,9 @@ def training() -> None:
     for name, data in sets.items():
         ranker = rl.RankSVM(n_jobs=1)
         seconds = least(lambda data=data, ranker=ranker: ranker.fit(data), 2) / 1e3
-        print(f"{name:<46}{seconds:>8.2f}{ranker.result_.products:>11}  {ranker.result_.residual:.1e}")
+        found = ranker.result_
+        counts = f"{found.iterations:>12}{found.products:>10}"
+        print(f"{name:<46}{seconds:>8.2f}{counts}   {found.residual:.1e}   {found.objective:.3g}")
     y = np.random.default_rng(0).integers(0, 3, 1_000_000)
     many = RankingData(np.zeros((1_000_000, 2)), y, np.repeat(np.arange(100_000), 10))
     print(f"grouping 100,000 queries: {least(lambda: PairProblem(many, threads=1), 3):.0f} ms")

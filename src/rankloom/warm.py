@@ -155,6 +155,7 @@ def _learn_exactly(data: RankingData) -> None:
     """RankSVM with both losses, on queries and as one large query."""
     from rankloom.data.ranking_data import RankingData
     from rankloom.rankers import pair_problem
+    from rankloom.rankers.newton import newton
     from rankloom.rankers.objective import objective
     from rankloom.rankers.ranksvm import RankSVM
 
@@ -164,6 +165,7 @@ def _learn_exactly(data: RankingData) -> None:
     problem = pair_problem.PairProblem(RankingData(data.X, data.y), cache=1)
     problem.evaluate(np.ones(data.n_features))
     problem.product(np.ones(data.n_features))
+    newton(problem, 1.0, None, 0.1, 1)
 
 
 def _learn_online(data: RankingData) -> None:

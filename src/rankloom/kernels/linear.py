@@ -67,3 +67,11 @@ def add_sparse(
         pull = np.float64(pulls[row])
         for entry in range(np.uint64(row_offsets[row]), np.uint64(row_offsets[row + 1])):
             total[columns[entry]] += pull * values[entry]
+
+
+def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """a . b in this thread: a linear algebra library may wake others, which spin on after it."""
+    total = 0.0
+    for j in range(np.uint64(len(a))):
+        total += a[j] * b[j]
+    return total

@@ -23,12 +23,22 @@ from typing import Any
 import numpy as np
 
 from rankloom.kernels.compile import kernel
-from rankloom.kernels.ranksvm_plan import LEAF, TILE, TWO, Batches, Plan, Scratch, State, Weights
+from rankloom.kernels.ranksvm_plan import (
+    HINGES,
+    LEAF,
+    SQUARES,
+    TILE,
+    TWO,
+    Batches,
+    Plan,
+    Scratch,
+    State,
+    Weights,
+)
+from rankloom.kernels.ranksvm_two import bend_two, evaluate_two, order_two, sort_by, sum_two
 from rankloom.kernels.spd import Rows
 from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
 
-HINGES, SQUARES = range(2)
-_RUN = 16  # up to here, insertion beats merging
 _0: Any
 _1: Any
 _0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
@@ -99,107 +109,6 @@ def _add(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, g: A
         k += _1
 
 
-@kernel(allocates=False)
-def _sort(keys: Any, items: Any, spare_keys: Any, spare: Any, n: Any) -> None:
-    """Sort keys upwards, items with them, both from place 0: quick where they nearly are."""
-    for begin in range(_0, n, np.uint64(_RUN)):
-        for i in range(begin + _1, min(begin + np.uint64(_RUN), n)):
-            key, item, j = keys[i], items[i], i
-            while j > begin and keys[j - _1] > key:
-                keys[j], items[j] = keys[j - _1], items[j - _1]
-                j -= _1
-            keys[j], items[j] = key, item
-    width = np.uint64(_RUN)
-    while width < n:
-        for begin in range(_0, n, _2 * width):
-            middle, end = min(begin + width, n), min(begin + _2 * width, n)
-            if middle == end or keys[middle - _1] <= keys[middle]:
-                continue
-            for i in range(begin, middle):
-                spare_keys[i], spare[i] = keys[i], items[i]
-            left, right, out = begin, middle, begin
-            while left < middle and right < end:
-                if keys[right] < spare_keys[left]:
-                    keys[out], items[out] = keys[right], items[right]
-                    right += _1
-                else:
-                    keys[out], items[out] = spare_keys[left], spare[left]
-                    left += _1
-                out += _1
-            while left < middle:
-                keys[out], items[out] = spare_keys[left], spare[left]
-                left += _1
-                out += _1
-        width *= _2
-
-
-@kernel
-def _note_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
-    """Sort the rarer rows; for each other one, how many of them it has an active pair with."""
-    start, n, slot = plan.starts[g], plan.stops[g] - plan.starts[g], plan.slots[g]
-    rare, keys, known = np.uint32(plan.rare[g]), scratch.list_values, _0
-    sign = 1.0 if rare == np.uint32(1) else -1.0
-    items = state.items[slot:]
-    for k in range(n):
-        at_k = np.uint64(state.order[start + k])
-        if plan.level[start + at_k] == rare:
-            items[known], keys[known] = np.uint32(at_k), sign * scratch.z[o + at_k]
-            known += _1
-    _sort(keys, items, scratch.list_sums, scratch.spare, known)
-    for k in range(known):
-        state.order[start + k] = items[k]
-    lowest: Any = keys[_0]
-    at: Any = known
-    for row in range(_0, n):
-        if plan.level[start + row] == rare:
-            continue
-        state.order[start + at] = np.uint32(row)
-        at += _1
-        key = sign * scratch.z[o + row]
-        found = _0
-        if lowest - key < 1.0:
-            left = known
-            while left > _0:
-                half = left >> _1
-                if keys[found + half] - key < 1.0:
-                    found += half + _1
-                    left -= half + _1
-                else:
-                    left = half
-        state.up[slot + row] = np.uint32(found)
-
-
-@kernel(allocates=False)
-def _sum_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
-    """Sums of values over active pairs: prefixes over the rare rows, and buckets of the others."""
-    start, n, slot = plan.starts[g], plan.stops[g] - plan.starts[g], plan.slots[g]
-    rare = np.uint32(plan.rare[g])
-    prefix, bucket, values, sums = scratch.list_values, scratch.list_sums, scratch.values, scratch.sums
-    of_rare, of_other = (sign, 1.0) if rare == np.uint32(1) else (1.0, sign)
-    k, total = _0, 0.0
-    prefix[_0], bucket[_0] = 0.0, 0.0
-    size = _0
-    for row in range(n):
-        size += np.uint64(plan.level[start + row] == rare)
-    for k in range(size):
-        total += values[o + np.uint64(state.items[slot + k])]
-        prefix[k + _1], bucket[k + _1] = total, 0.0
-    for row in range(n):
-        if plan.level[start + row] == rare:
-            continue
-        place = np.uint64(state.up[slot + row])
-        if place == _0:
-            sums[o + row] = 0.0
-            continue
-        bucket[place] += values[o + row]
-        sums[o + row] = of_other * prefix[place]
-    total = 0.0
-    for back in range(size):
-        k = size - back
-        total += bucket[k]
-        sums[o + np.uint64(state.items[slot + k - _1])] = of_rare * total
-
-
 @kernel(inline=True, allocates=False)
 def _run_edge(plan: Plan, g: Any, run: Any, shift: Any, moved: Any) -> Any:
     """Where a run of leaves begins among the group's rows by label."""
@@ -218,7 +127,7 @@ def _note_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> 
     order, tile = state.order[start:], plan.tiles[g]
     for k in range(n):
         keys[k] = z[o + np.uint64(order[k])]
-    _sort(keys, order, scratch.list_sums, scratch.spare, n)
+    sort_by(keys, order, scratch.list_sums, scratch.spare, n)
     for layer in range(np.uint64(plan.layers[g])):
         moved = layer if bits == _1 else _0
         shift = _0 if bits == _1 else layer * bits
@@ -393,7 +302,7 @@ def _signed_sums(state: State, at: Any, n: Any, xs: Any, tile: Any) -> None:
 def _sum(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
     """scratch.sums of a group: of values over active pairs, those of worse rows times sign."""
     if plan.kind[g] == TWO:
-        _sum_two(plan, state, g, o, scratch, sign)
+        sum_two(plan, state, g, o, scratch)
         return
     _sum_layers(plan, state, g, o, scratch, sign)
     if plan.masked[g]:
@@ -403,9 +312,6 @@ def _sum(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) 
 @kernel
 def _note(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
     """Find out which pairs are active."""
-    if plan.kind[g] == TWO:
-        _note_two(plan, state, g, o, scratch)
-        return
     if plan.layers[g]:
         _note_layers(plan, state, g, o, scratch)
     if plan.masked[g]:
@@ -423,6 +329,9 @@ def _evaluate_group(
     middle = z[o]
     for r in range(n):
         z[o + r] -= middle
+    if plan.kind[g] == TWO:
+        evaluate_two(plan, weights, state, g, base, loss, scratch, losses)
+        return
     _note(plan, state, g, o, scratch)
     for r in range(n):
         values[o + r] = weights.rows[start + r] if weighted else 1.0
@@ -479,6 +388,18 @@ def _list_active(batches: Batches, state: State, batch: Any) -> None:
             state.active[out] = row
             out += _1
     state.n_active[batch] = out - first
+
+
+@kernel
+def first_order(plan: Plan, order: Any) -> None:
+    """Rows of each group as they come; with two labels, the rarer ones first."""
+    for g in range(_0, np.uint64(len(plan.starts))):
+        start = plan.starts[g]
+        if plan.kind[g] == TWO:
+            order_two(plan, g, order)
+            continue
+        for k in range(plan.stops[g] - start):
+            order[start + k] = k
 
 
 @kernel
@@ -569,6 +490,11 @@ def evaluate_large(
     """What `evaluate_batches` does between the two steps on X, for a batch of one large group."""
     g = batches.groups[np.uint64(batch)]
     _evaluate_group(plan, weights, state, g, plan.starts[g], loss, scratch, losses)
+
+
+@kernel
+def list_active(batches: Batches, state: State, batch: Any) -> None:
+    """Note which rows of a batch have an active pair."""
     _list_active(batches, state, np.uint64(batch))
 
 
@@ -579,6 +505,23 @@ def curve_large(
     """What `curve_batches` does between the two steps on X, for a batch of one large group."""
     g = batches.groups[np.uint64(batch)]
     _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+
+
+@kernel
+def bend_large(
+    plan: Plan, weights: Weights, batches: Batches, state: State, batch: Any, along: Any, scratch: Scratch
+) -> Any:
+    """Sum over active pairs of c_ij (z_i - z_j)^2, for a batch of one large group."""
+    g = batches.groups[np.uint64(batch)]
+    if plan.kind[g] == TWO:
+        return bend_two(plan, weights, state, g, along, scratch)
+    total = 0.0
+    for r in range(np.uint64(len(along))):
+        scratch.z[r] = along[r]
+    _curve_group(plan, weights, state, g, plan.starts[g], scratch)
+    for r in range(np.uint64(len(along))):
+        total += scratch.u[r] * along[r]
+    return total
 
 
 @kernel

@@ -3,7 +3,7 @@
 A group is a query with two labels or more; nothing else is ever read. Its labels are numbered from the
 lowest, and its rows fall into leaves: runs of labels. Three ways of counting, each group by its own:
 
-    TWO      two labels, the rarer one not too long: its scores are sorted, the others are looked up in them
+    TWO      two labels: the rarer one's scores are sorted, the others are looked up in them
     LAYERS   rows sorted by score, with sums by digit of their leaf: one layer for up to 32 leaves
     masks    rows of one leaf of at most 32, each with 32 bits: which others it has an active pair with
 
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from rankloom.kernels.compile import as_kernel, kernel
 from rankloom.kernels.pair_index import FIRST, LAST, START, STOP
 
+HINGES, SQUARES = range(2)
 TWO, LAYERS = range(2)
 LEAF = 32
 TILE = 64
-MOST_RARE = 1 << 17  # rows of the rarer label that lookups still find in cache
 _FEW = 8
 _BITS = 5
 _0: Any = np.uint64(0)
@@ -148,7 +148,7 @@ def _groups(
         plan.edges[n_edges] = n
         n_edges += 1
         plan.masked[g], plan.rare[g], plan.kind[g] = any_shared, rare, LAYERS
-        if count == np.uint64(2) and not any_shared and smallest <= np.uint64(MOST_RARE):
+        if count == np.uint64(2) and not any_shared:
             plan.kind[g] = TWO
         if adjacent and not any_shared:
             plan.bits[g], plan.layers[g] = 1, 2

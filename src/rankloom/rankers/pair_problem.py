@@ -19,8 +19,20 @@ from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.kernels import ranksvm as kernel
 from rankloom.kernels.compile import as_kernel
+from rankloom.kernels.linear import dot
 from rankloom.kernels.pair_index import label_cells
-from rankloom.kernels.ranksvm_plan import LEAF, TILE, Batches, Plan, Scratch, State, Weights, plan_of
+from rankloom.kernels.ranksvm_plan import (
+    HINGES,
+    LEAF,
+    SQUARES,
+    TILE,
+    Batches,
+    Plan,
+    Scratch,
+    State,
+    Weights,
+    plan_of,
+)
 from rankloom.kernels.spread import spread_of
 from rankloom.kernels.threads import ordered_map, thread_count
 from rankloom.kernels.vectors import LANES
@@ -33,6 +45,9 @@ _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
 _MANY_FEATURES = 1 << 12  # from here, the spread of each is not looked for
 _SAMPLE = 1 << 16  # rows that show the spread of the features
+_LEAST_SAMPLED = 1 << 17  # rows of a query that has a sample worth solving first
+_THINNER = 32
+_KEPT = 1 << 13  # rows of a label that a sample is to have
 
 
 class Losses(NamedTuple):
@@ -69,6 +84,7 @@ class PairProblem:
                 "differ in label; look at the labels, and at whether qid groups the rows as meant"
             )
         self.n_features = data.n_features
+        self._data, self._cache = data, cache
         self.threads = thread_count(threads)
         self._rows = kernel_rows(data.features)
         self._plan = plan_of(*cells, adjacent)
@@ -105,7 +121,7 @@ class PairProblem:
         if self._last is not None and self._last[0] == loss and np.array_equal(self._last[1], w):
             return self._last[2]  # a path begins where it was, and the stopping rule at 0
         self.n_evaluations += 1
-        which = kernel.SQUARES if loss == "squared" else kernel.HINGES
+        which = SQUARES if loss == "squared" else HINGES
         losses = np.zeros((len(self._blocks) + 1, 2))
         self._sums[:] = 0.0
 
@@ -130,16 +146,8 @@ class PairProblem:
         self._each(small, len(self._chunks))
         for batch in self._large:
             self._dots(batch, w, active=False)
-            kernel.evaluate_large(
-                self._plan,
-                self._weights,
-                self._batches,
-                self._state,
-                batch,
-                which,
-                self._large_scratch,
-                losses[-1],
-            )
+            self._evaluate_large(batch, which, losses[-1])
+            kernel.list_active(self._batches, self._state, batch)
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
         gradient = self._sums.sum(axis=0) * (2.0 if loss == "squared" else 1.0)
@@ -202,6 +210,70 @@ class PairProblem:
             self._add(batch)
         return np.asarray(2.0 * self._sums.sum(axis=0))
 
+    @property
+    def is_one_query(self) -> bool:
+        """One query, taken in passes over its rows: scores are then worth keeping. For these alone are
+        `scores`, `move`, `bend` and `pull`."""
+        return len(self._batches.groups) == 2 and len(self._large) == 1
+
+    def sample(self) -> PairProblem | None:
+        """A part of a query that is large and has no row weights; of each label, its rows in equal steps."""
+        size = self._size(0) if self.is_one_query else 0
+        if size < _LEAST_SAMPLED or len(self._weights.rows):
+            return None
+        start = int(self._plan.starts[0])
+        by_label = self._plan.by_label[start : start + size].astype(np.int64)
+        counts = np.bincount(self._plan.level[start : start + size])
+        steps = np.clip(counts // _KEPT, 1, _THINNER)
+        if 4 * (-(-counts // steps)).sum() > size:
+            rows = np.append(
+                by_label[:-1:_THINNER], by_label[-1]
+            )  # the least and the greatest label at least
+        else:
+            edges = np.append(0, np.cumsum(counts))
+            rows = np.concatenate([by_label[edges[k] : edges[k + 1] : steps[k]] for k in range(len(counts))])
+        rows = np.sort(rows) + start
+        part = RankingData.from_features(self._data.features.gather(rows), labels_of(self._data)[rows])
+        return PairProblem(part, adjacent=self._plan.adjacent, threads=self.threads, cache=self._cache)
+
+    def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X v of the query's rows."""
+        z = np.zeros(self._size(0))
+        if v.any():
+            self._dots_into(z, 0, v, active=False)
+        return z
+
+    def move(self, z: NDArray[np.float64], along: NDArray[np.float64], step: float) -> tuple[Losses, float]:
+        """Be at scores z + step along: the losses there, and how fast the squares grow along `along`."""
+        assert self._large_scratch is not None
+        self.n_evaluations += 1
+        self._last = None
+        there = self._large_scratch.z
+        np.multiply(along, step, out=there)
+        there += z
+        losses = np.zeros(2)
+        self._evaluate_large(0, SQUARES, losses)
+        return Losses(float(losses[0]), float(losses[1])), 2.0 * float(dot(self._large_scratch.u, along))
+
+    def bend(self, along: NDArray[np.float64]) -> float:
+        """The second derivative of the squares along these scores, where it is."""
+        scratch = self._large_scratch
+        found = kernel.bend_large(self._plan, self._weights, self._batches, self._state, 0, along, scratch)
+        return 2.0 * float(found)
+
+    def pull(self) -> NDArray[np.float64]:
+        """The gradient of the squares, right after `move`."""
+        kernel.list_active(self._batches, self._state, 0)
+        self._sums[:] = 0.0
+        self._add(0)
+        return np.asarray(2.0 * self._sums.sum(axis=0))
+
+    def _evaluate_large(self, batch: int, which: int, losses: NDArray[np.float64]) -> None:
+        scratch = self._large_scratch
+        kernel.evaluate_large(
+            self._plan, self._weights, self._batches, self._state, batch, which, scratch, losses
+        )
+
     def _each(self, work: Callable[[int], None], count: int) -> None:
         if count == 1:
             work(0)
@@ -219,11 +291,14 @@ class PairProblem:
     def _dots(self, batch: int, v: NDArray[np.float64], active: bool) -> None:
         assert self._large_scratch is not None
         z = self._large_scratch.z
-        listed, begin, end, base = self._listed(batch, active)
         if active or not v.any():
             z[:] = 0.0
         if not v.any():
             return
+        self._dots_into(z, batch, v, active)
+
+    def _dots_into(self, z: NDArray[np.float64], batch: int, v: NDArray[np.float64], active: bool) -> None:
+        listed, begin, end, base = self._listed(batch, active)
         cuts = _cuts(begin, end, self._pieces)
 
         def work(piece: int) -> None:
@@ -357,13 +432,11 @@ def _blocks(batches: Any, large: list[int], features: Features) -> NDArray[np.ui
 
 
 def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
-    lengths = (plan.stops - plan.starts).astype(np.int64)
     slots = int(plan.slots[-1])
     needed = plan.layers.any() or (plan.kind == 0).any()
     order = np.zeros(n_rows if needed else 0, dtype=np.uint32)
     if needed:
-        rows = batches.rows.astype(np.int64)
-        order[rows] = (rows - np.repeat(plan.starts.astype(np.int64), lengths)).astype(np.uint32)
+        kernel.first_order(plan, order)
     return State(
         order=order,
         items=np.zeros(slots, dtype=np.uint32),

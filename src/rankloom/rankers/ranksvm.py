@@ -55,8 +55,9 @@ class RankSVM(Ranker):
             among those of the query.
         normalize: None, C is the cost of each pair; "pairs", of all pairs' mean; "query", of each query's
             mean, added up.
-        tol: with L2 loss, learning stops where the gradient is this small beside that at w = 0; with L1 loss,
-            where the objective is known to be within this part of the least.
+        tol: with L2 loss, learning stops where the gradient is this small beside that at w = 0 (and, in one
+            large query, steps no longer take a third off the objective); with L1 loss, where the objective is
+            known to be within this part of the least.
         max_iter: iterations after which it stops with a warning.
         scale: how features are scaled first, as `QueryScaler` does it: "minmax", "standard", "deviation",
             "maxabs" or "rank", over all rows, or by query with "minmax/query"; the model keeps it.
