@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloom.data.categories import check_categories
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.load import load
@@ -57,6 +58,8 @@ class LambdaMART(Watching):
             depend on the number of threads.
         monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
             as the feature rises, -1 where they must not rise, 0 for free.
+        categorical: the features that are categories, by name or column number (from 0), in a list or as text
+            with commas between them. Their values are whole numbers from 0.
         params: further parameters of LightGBM, by its names.
         seed: the same seed, data and parameters give the same bits.
     """
@@ -83,6 +86,7 @@ class LambdaMART(Watching):
         max_bin: int = 255,
         quantised: bool = False,
         monotone: Any = None,
+        categorical: Any = None,
         params: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
@@ -93,9 +97,9 @@ class LambdaMART(Watching):
         self.base, self.min_data_in_leaf, self.lambda_l2 = base, min_data_in_leaf, lambda_l2
         self.feature_fraction, self.bagging_fraction = feature_fraction, bagging_fraction
         self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
-        self.params, self.seed = params, seed
+        self.categorical, self.params, self.seed = categorical, params, seed
 
-    _texts = (*Watching._texts, "base")
+    _texts = (*Watching._texts, "base", "categorical")
 
     def _takes_missing(self) -> bool:
         return True
@@ -124,11 +128,15 @@ class LambdaMART(Watching):
     def _grower(
         self, data: RankingData, start: NDArray[np.float64], splits: str, watch: Watch | None
     ) -> Grower:
-        params = self._all_params(data)
+        params, categorical = self._all_params(data), categories(self.categorical, data)
+        if any(np.take(params.get("monotone_constraints", np.zeros(data.n_features)), categorical)):
+            raise InputError("monotone must be 0 for features in categorical: categories have no order")
+        if watch is not None:
+            check_categories(watch.data.features, categorical, data.feature_names)
         if splits == "least-squares" and params["use_quantized_grad"]:
             raise InputError('quantised=True needs splits="newton"; leave one of the two out')
         try:
-            return Grower(data, params, start, splits, watch)
+            return Grower(data, params, start, splits, watch, categorical)
         except Exception as error:
             if type(error).__name__ == "LightGBMError":
                 raise InputError(f"LightGBM refuses: {error}") from error
@@ -214,18 +222,43 @@ def checked_base(given: Any, data: RankingData) -> Any:
     return base
 
 
+def categories(given: Any, data: RankingData) -> list[int]:
+    """The columns of the features that are categories, in order."""
+    if given is None:
+        return []
+    if not isinstance(given, (str, list, tuple, np.ndarray)):
+        raise InputError(f"categorical must be a list of names or column numbers, got {given!r:.60}")
+    wanted: list[Any] = list(given)
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.split(",")]
+        names = data.feature_names or ()
+        wanted = [int(part) if part.isdecimal() and part not in names else part for part in parts]
+    found = sorted({feature_place("categorical", one, data) for one in wanted})
+    check_categories(data.features, found, data.feature_names)
+    return found
+
+
+def feature_place(parameter: str, given: Any, data: RankingData) -> int:
+    """The column of a feature: a name of the data's, or a number."""
+    names = list(data.feature_names or [])
+    place = names.index(given) if given in names else given
+    if (
+        isinstance(place, bool)
+        or not isinstance(place, (int, np.integer))
+        or not 0 <= place < data.n_features
+    ):
+        raise InputError(f"{parameter} names the feature {given!r:.60}, which the data do not have")
+    return int(place)
+
+
 def constraints(given: Any, data: RankingData) -> list[int] | None:
     """One of -1, 0, 1 for each feature."""
     if given is None:
         return None
     if isinstance(given, dict):
-        names = list(data.feature_names or [])
         found = [0] * data.n_features
         for name, value in given.items():
-            place = names.index(name) if name in names else name
-            if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < data.n_features:
-                raise InputError(f"monotone names the feature {name!r:.60}, which the data do not have")
-            found[place] = value
+            found[feature_place("monotone", name, data)] = value
     else:
         found = list(given)
     if len(found) != data.n_features or any(value not in (-1, 0, 1) for value in found):
