@@ -16,7 +16,7 @@ from rankloom.rankers.lambdas import Lambdas
 
 DATA = make_letor(80, seed=2).data
 TRAIN, VALID = rl.split(DATA, [0.7, 0.3], seed=1)
-QUICK: dict[str, Any] = {"n_trees": 8, "leaves": 6, "min_data_in_leaf": 5}
+QUICK: dict[str, Any] = {"n_trees": 8, "leaves": 6, "min_data_in_leaf": 5, "lambda_l2": 0.0}
 
 
 def leaves_and_values(model: TreeModel, data: RankingData, tree: int) -> tuple[np.ndarray, np.ndarray]:
@@ -28,17 +28,36 @@ def leaves_and_values(model: TreeModel, data: RankingData, tree: int) -> tuple[n
 
 @pytest.mark.parametrize("splits", ["newton", "least-squares"])
 @pytest.mark.parametrize("measure", ["ndcg@10", "map", "ranknet"])
-def test_leaf_values_are_newton_steps(splits: str, measure: str) -> None:
-    """gamma = -sum of lambda / sum of w over the rows of a leaf, times the learning rate; tree by tree."""
-    model = LambdaMART(measure, splits=splits, learning_rate=0.3, **QUICK).fit(DATA).model_
+@pytest.mark.parametrize("damping", [0.0, 2.5, None])
+def test_leaf_values_are_newton_steps(splits: str, measure: str, damping: float | None) -> None:
+    """gamma = -sum of lambda / (l2 + sum of w) over the rows of a leaf, times the learning rate."""
+    how = {**QUICK, "lambda_l2": damping}
+    model = LambdaMART(measure, splits=splits, learning_rate=0.3, **how).fit(DATA).model_
     objective, scores = Lambdas(DATA.y, DATA.offsets, measure), np.zeros(DATA.n_rows)
+    if damping is None:
+        damping = 30 * objective.gradients(scores).weights.mean(dtype=float)
     for tree in range(model.n_trees):
         pull, bend = (part.astype(float) for part in objective.gradients(scores))
+        leaves, values = leaves_and_values(model, DATA, tree)
+        steps = -0.3 * np.bincount(leaves, pull) / (np.bincount(leaves, bend) + damping)
+        np.testing.assert_allclose(values, steps[leaves], rtol=2e-4, atol=1e-6)
+        scores += values
+    np.testing.assert_allclose(scores, model.decision_function(DATA), atol=1e-9)
+
+
+def test_noise_shakes_the_scores_of_each_round() -> None:
+    """The leaves of each tree step by the lambdas at scores with the noise that its seed draws."""
+    ranker = LambdaMART(noise=0.7, seed=3, learning_rate=0.3, **QUICK).fit(DATA)
+    model, scores, rng = ranker.model_, np.zeros(DATA.n_rows), np.random.default_rng(3)
+    for tree in range(model.n_trees):
+        shaken = scores + rng.gumbel(0.0, 0.7, DATA.n_rows)
+        pull, bend = Lambdas(DATA.y, DATA.offsets, "ndcg@10").gradients(shaken)
         leaves, values = leaves_and_values(model, DATA, tree)
         steps = -0.3 * np.bincount(leaves, pull) / np.bincount(leaves, bend)
         np.testing.assert_allclose(values, steps[leaves], rtol=2e-4, atol=1e-6)
         scores += values
-    np.testing.assert_allclose(scores, model.decision_function(DATA), atol=1e-9)
+    again = LambdaMART(noise=0.7, seed=3, learning_rate=0.3, **QUICK).fit(DATA).model_
+    assert again.text == model.text
 
 
 def test_least_squares_splits_fit_the_lambdas() -> None:
@@ -58,6 +77,7 @@ def test_least_squares_splits_fit_the_lambdas() -> None:
         if 0 < (X[:, f] <= t).sum() < 60
     )
     ranker = LambdaMART("ndcg", splits="least-squares", n_trees=1, leaves=2, min_data_in_leaf=1)
+    ranker.set_params(lambda_l2=0.0)
     leaves, _ = leaves_and_values(ranker.fit(data).model_, data, 0)
     upper = X[:, best[1]] > best[2]
     assert len(set(zip(leaves.tolist(), upper.tolist(), strict=True))) == 2
@@ -261,6 +281,9 @@ REFUSED = [
     ({"measure": "mse"}, "lambdas can be made from ranknet"),
     ({"objective": "hinge"}, "objective must be one of lambdas, regression, logistic, balanced"),
     ({"objective": "regression", "sigma": 2.0}, 'sigma=2.0 needs objective="lambdas"'),
+    ({"objective": "regression", "noise": 0.5}, 'noise=0.5 needs objective="lambdas"'),
+    ({"noise": -1}, "noise must be a number from 0"),
+    ({"lambda_l2": -1}, "lambda_l2 must be a number from 0"),
     ({"objective": "logistic", "truncation": 5}, 'truncation=5 needs objective="lambdas"'),
     ({"n_trees": 0}, "n_trees must be a whole number from 1"),
     ({"leaves": 1}, "leaves must be a whole number from 2"),
