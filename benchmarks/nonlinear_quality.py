@@ -89,6 +89,7 @@ METHODS: dict[str, tuple[Callable[..., Trained], list[dict[str, Any]]]] = {
     "LambdaMART ndcg@10, noise": (lambdamart("ndcg@10", noise=0.5), GRID),
     "LambdaMART ndcg@10, lambda_l2=0": (lambdamart("ndcg@10", lambda_l2=0.0), GRID),
     "LambdaMART ndcg": (lambdamart("ndcg", stop_measure="ndcg@10"), GRID),
+    "LambdaMART ndcg, noise": (lambdamart("ndcg", stop_measure="ndcg@10", noise=0.5), GRID),
     "LambdaMART ndcg, LightGBM's normalisation": (
         lambdamart("ndcg", stop_measure="ndcg@10", normalisation="lightgbm"),
         GRID,

@@ -47,16 +47,16 @@ def test_leaf_values_are_newton_steps(splits: str, measure: str, damping: float 
 
 def test_noise_shakes_the_scores_of_each_round() -> None:
     """The leaves of each tree step by the lambdas at scores with the noise that its seed draws."""
-    ranker = LambdaMART(noise=0.7, seed=3, learning_rate=0.3, **QUICK).fit(DATA)
+    ranker = LambdaMART(noise=1.4, sigma=2.0, seed=3, learning_rate=0.3, **QUICK).fit(DATA)
     model, scores, rng = ranker.model_, np.zeros(DATA.n_rows), np.random.default_rng(3)
     for tree in range(model.n_trees):
         shaken = scores + rng.gumbel(0.0, 0.7, DATA.n_rows)
-        pull, bend = Lambdas(DATA.y, DATA.offsets, "ndcg@10").gradients(shaken)
+        pull, bend = Lambdas(DATA.y, DATA.offsets, "ndcg@10", sigma=2.0).gradients(shaken)
         leaves, values = leaves_and_values(model, DATA, tree)
         steps = -0.3 * np.bincount(leaves, pull) / np.bincount(leaves, bend)
         np.testing.assert_allclose(values, steps[leaves], rtol=2e-4, atol=1e-6)
         scores += values
-    again = LambdaMART(noise=0.7, seed=3, learning_rate=0.3, **QUICK).fit(DATA).model_
+    again = LambdaMART(noise=1.4, sigma=2.0, seed=3, learning_rate=0.3, **QUICK).fit(DATA).model_
     assert again.text == model.text
 
 

@@ -48,8 +48,8 @@ class LambdaMART(Watching):
         sigma: how steep the sigmoid of a pair is.
         truncation: pairs count with one of the two among so many first places; None is all.
         normalisation: None, or "lightgbm", whose lambdarank it then is (measure="ndcg").
-        noise: for each tree, scores are shaken by so much Gumbel noise before the lambdas are taken: lists
-            are then drawn by their scores, not sorted.
+        noise: for each tree, scores are shaken by so much Gumbel noise (over sigma) before the lambdas are
+            taken: lists are then drawn by their scores, not sorted.
         splits: "newton", or "least-squares" as in the paper.
         patience: with validation data, stop after so many trees without a better value; None never stops.
         stop_measure: what is measured on the validation data; None is `measure`.
@@ -167,7 +167,7 @@ class LambdaMART(Watching):
 
     def _shaken(self, gradients: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The gradients at scores with noise, anew each time."""
-        noise = number("noise", self.noise, 0.0, open_low=False)
+        noise = number("noise", self.noise, 0.0, open_low=False) / number("sigma", self.sigma, 0.0)
         if not noise:
             return gradients
         rng = np.random.default_rng(whole("seed", self.seed, 0))
