@@ -81,6 +81,7 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/drift.py
 	$(BENCH)/lambdas.py
 	$(BENCH)/lambdamart.py
+	$(BENCH)/nonlinear_quality.py
 	$(BENCH)/mix.py
 	$(BENCH)/nets.py
 	$(BENCH)/tune.py

@@ -66,6 +66,25 @@ shrinkage=1
 
 end of trees
 """
+# Splits by categories: node 0 by set 1 of feature 1, which is {0, 33}; node 1 by set 0 of feature 0, {1, 2}.
+SETS = (
+    STUMP.replace("num_cat=0", "num_cat=2")
+    .replace("threshold=0.5 2", "threshold=1 0")
+    .replace("decision_type=2 2", "decision_type=9 1")
+    .replace("is_linear=0", "cat_boundaries=0 1 3\ncat_threshold=6 1 2\nis_linear=0")
+)
+CATEGORIES = X.copy()
+CATEGORIES[:, 0] = _draw.integers(0, 40, ROWS)
+CATEGORIES[:, 4] = _draw.integers(0, 3, ROWS)
+CATEGORIES[::9, 0] = np.nan
+BY_SET: dict[str, object] = {"min_data_per_group": 2, "cat_smooth": 1.0, "cat_l2": 1.0}
+
+
+def with_categories(**more: object) -> lightgbm.Booster:
+    """A booster that splits by sets of categories, numbers and single categories."""
+    Y = (CATEGORIES[:, 0] % 3 == 1) + (CATEGORIES[:, 4] == 2) + X[:, 1]
+    table = lightgbm.Dataset(CATEGORIES, Y, categorical_feature=[0, 4])
+    return lightgbm.train({**QUIET, "objective": "regression", **BY_SET, **more}, table, 7)
 
 
 def test_scores_by_hand() -> None:
@@ -76,6 +95,47 @@ def test_scores_by_hand() -> None:
     assert model.importances() == {"column 0": 2.5, "column 1": 5.0}
     assert model.importances("split", top=1) == {"column 0": 1.0}
     assert repr(model) == "TreeModel(1 tree, 2 features)"
+
+
+def test_scores_by_sets_of_categories_by_hand() -> None:
+    """Categories in the node's set go left; others, unknown and missing ones right."""
+    model = rl.TreeModel(SETS)
+    assert model.categorical == (0, 1)
+    rows = [[1.0, 5.0], [2.0, 33.0], [1.0, 0.0], [3.0, 0.0], [1.0, 1e6], [np.nan, 33.0], [1.0, np.nan]]
+    data = rl.RankingData(rows, allow_missing=True)
+    assert model.decision_function(data).tolist() == [1.0, 10.0, 10.0, 100.0, 1.0, 100.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "more", [{}, FOREST, {"max_cat_to_onehot": 50, "min_data_in_leaf": 1}], ids=["sets", "random", "single"]
+)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_categories_are_scored_explained_and_kept(
+    tmp_path: Path, more: dict[str, object], form: type
+) -> None:
+    booster = with_categories(**more)
+    model = rl.TreeModel(booster)
+    assert model.categorical == (0, 4)
+    assert "cat_threshold" in model.text
+    assert rl.TreeModel(model.text) == model
+    rows = rl.RankingData(form(CATEGORIES), allow_missing=True)
+    assert model.decision_function(rows).tolist() == booster.predict(CATEGORIES).tolist()
+    told = model.explain(rows)
+    np.testing.assert_allclose(np.asarray(told.contributions.sum(axis=1)) + told.bias, told.scores, rtol=1e-9)
+    model.save(tmp_path / "a.rank")
+    again = rl.load(tmp_path / "a.rank")
+    assert again == model
+    assert again.categorical == (0, 4)
+    assert again.decision_function(rows).tolist() == booster.predict(CATEGORIES).tolist()
+
+
+@pytest.mark.parametrize("bad", [-1.0, 2.5, 2.0**24])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_what_is_no_category_is_not_scored(bad: float, form: type) -> None:
+    with pytest.raises(rl.InputError, match=rf"^column 1 is a category.*16,777,215, got {bad:.9g};"):
+        rl.TreeModel(SETS).decision_function(form(np.array([[1.0, 0.0], [0.0, bad]])))
+    with pytest.raises(rl.InputError, match="'b' is a category"):
+        rl.TreeModel(SETS, feature_names=["a", "b"]).explain(form(np.array([[0.0, bad]])))
 
 
 @pytest.mark.parametrize(
@@ -207,15 +267,23 @@ def test_without_lightgbm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("max_feature_idx=1", "max_feature_idx=99999999999", "max_feature_idx must be a whole number"),
         ("num_leaves=3", "num_leaves=4", "tree 0: split_feature must be 3 numbers"),
         ("num_leaves=3", "num_leaves=0", "tree 0: num_leaves must be"),
-        ("num_cat=0", "num_cat=1", "tree 0: it asks for categories"),
+        ("num_cat=0", "num_cat=1", "tree 0: threshold must name each of the 1 sets"),
+        ("num_cat=0", "num_cat=3", "tree 0: num_cat must be a whole number"),
         ("is_linear=0", "is_linear=1", "tree 0: it has linear leaves"),
         ("split_feature=1 0", "split_feature=1 2", "split_feature must be from 0 to 1"),
         ("split_feature=1 0", "split_feature=1 -1", "split_feature must be from 0 to 1"),
-        ("decision_type=2 2", "decision_type=2 3", "decision_type must be those of numbers"),
+        ("decision_type=2 2", "decision_type=2 3", "threshold must name each of the 0 sets"),
+        ("decision_type=2 2", "decision_type=2 12", "decision_type must be from 0 to 11"),
+        ("decision_type=2 2", "decision_type=2 258", "decision_type must be from 0 to 11"),
+        ("decision_type=2 2", "decision_type=2 -2", "decision_type must be from 0 to 11"),
+        ("split_feature=1 0", "split_feature=1 0_0", "split_feature must be whole numbers with one blank"),
+        ("split_feature=1 0", "split_feature=1 \t0", "split_feature must be whole numbers with one blank"),
+        ("threshold=0.5 2", "threshold=0.5 2\r", "threshold must be numbers with one blank between"),
+        ("threshold=0.5 2", "threshold=0.5 ", "threshold must be numbers with one blank between"),
         ("left_child=1 -2", "left_child=0 -2", "must lead to every node and every leaf once"),
         ("left_child=1 -2", "left_child=1 -1", "must lead to every node and every leaf once"),
         ("left_child=1 -2", "left_child=1000000 -2", "must lead to every node and every leaf once"),
-        ("left_child=1 -2", "left_child=1 x", "invalid literal"),
+        ("left_child=1 -2", "left_child=1 x", "left_child must be whole numbers"),
         ("leaf_value=1 10 100", "leaf_value=1 nan 100", "leaf_value must be finite"),
         ("leaf_value=1 10 100", "leaf_value=1 10", "leaf_value must be 3 numbers"),
         ("leaf_count=2 1 1\n", "", "leaf_count must be 3 numbers"),
@@ -224,28 +292,84 @@ def test_without_lightgbm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_trees_that_are_none(tmp_path: Path, old: str, new: str, told: str) -> None:
-    assert old in STUMP
-    text = STUMP.replace(old, new)
+    refused(tmp_path, STUMP, old, new, told)
+
+
+def refused(tmp_path: Path, whole: str, old: str, new: str, told: str) -> None:
+    """The text with a change makes no model, by itself or from a file."""
+    assert old in whole
+    text = whole.replace(old, new)
     with pytest.raises(rl.InputError, match=told):
         rl.TreeModel(text)
-    held = rl.TreeModel(STUMP).content()
+    held = rl.TreeModel(whole).content()
     write_model(tmp_path / "a.rank", held._replace(arrays={"trees": np.frombuffer(text.encode(), np.uint8)}))
     with pytest.raises(rl.ModelError, match=f"is damaged.*{told}"):
         rl.load(tmp_path / "a.rank")
 
 
-@given(st.data())
-@settings(max_examples=150)
-def test_changed_text_is_refused_or_scores(data: st.DataObject) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("num_cat=2", "num_cat=1", "threshold must name each of the 1 sets"),
+        ("num_cat=2", "num_cat=0", "threshold must name each of the 0 sets"),
+        ("num_cat=2", "num_cat=-1", "num_cat must be a whole number from 0"),
+        ("num_cat=2", "", "num_cat must be a whole number from 0"),
+        ("threshold=1 0", "threshold=1 1", "threshold must name each of the 2 sets"),
+        ("threshold=1 0", "threshold=1 2", "threshold must name each of the 2 sets"),
+        ("threshold=1 0", "threshold=1 0.5", "threshold must name each of the 2 sets"),
+        ("threshold=1 0", "threshold=-1 0", "threshold must name each of the 2 sets"),
+        ("threshold=1 0", "threshold=1 nan", "threshold must name each of the 2 sets"),
+        ("threshold=1 0", "threshold=1e9 0", "threshold must name each of the 2 sets"),
+        ("decision_type=9 1", "decision_type=9 0", "threshold must name each of the 2 sets"),
+        ("decision_type=9 1", "decision_type=13 1", "decision_type must be from 0 to 11"),
+        ("decision_type=9 1", "decision_type=9 257", "decision_type must be from 0 to 11"),
+        ("cat_boundaries=0 1 3\n", "", "cat_boundaries must be 3 numbers"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 1", "cat_boundaries must be 3 numbers"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 3 1", "cat_boundaries must rise from 0"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 0 3", "cat_boundaries must rise from 0"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=1 2 3", "cat_boundaries must rise from 0"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=-1 1 3", "cat_boundaries must rise from 0"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 1 4", "cat_threshold must be 4 numbers"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 1 4294967299", "cat_threshold must be 4294967299 numbers"),
+        ("cat_boundaries=0 1 3", "cat_boundaries=0 1 3.0", "cat_boundaries must be whole numbers"),
+        ("cat_threshold=6 1 2\n", "", "cat_threshold must be 3 numbers"),
+        ("cat_threshold=6 1 2", "cat_threshold=6 1", "cat_threshold must be 3 numbers"),
+        ("cat_threshold=6 1 2", "cat_threshold=6  2", "cat_threshold must be whole numbers"),
+        ("cat_threshold=6 1 2", "cat_threshold=6 1 4294967296", "cat_threshold must be words of 32 bits"),
+        ("cat_threshold=6 1 2", "cat_threshold=6 1 -1", "cat_threshold must be words of 32 bits"),
+        ("split_feature=1 0", "split_feature=1 2", "split_feature must be from 0 to 1"),
+    ],
+)
+def test_sets_of_categories_that_are_none(tmp_path: Path, old: str, new: str, told: str) -> None:
+    refused(tmp_path, SETS, old, new, told)
+
+
+def test_a_feature_is_a_number_or_a_category() -> None:
+    text = SETS.replace("num_cat=2", "num_cat=1").replace("split_feature=1 0", "split_feature=0 0")
+    text = text.replace("threshold=1 0", "threshold=0 0.5").replace("decision_type=9 1", "decision_type=9 2")
+    text = text.replace("cat_boundaries=0 1 3", "cat_boundaries=0 3")
+    with pytest.raises(rl.InputError, match="feature 0 is split both as a number and by categories"):
+        rl.TreeModel(text)
+
+
+def test_lines_that_nobody_asked_for_are_left_out() -> None:
+    """LightGBM takes all up to the next = sign for a name: what was not looked at does not reach it."""
+    noise = "no sign\nwhat=\rnum_cat=7\nshrinkage=1"
+    assert rl.TreeModel(SETS.replace("shrinkage=1", noise)).text == rl.TreeModel(SETS).text
+
+
+@given(st.sampled_from((STUMP, SETS)), st.data())
+@settings(max_examples=300)
+def test_changed_text_is_refused_or_scores(whole: str, data: st.DataObject) -> None:
     """LightGBM gets nothing that leads it out of its memory."""
-    text = list(STUMP)
+    text = list(whole)
     for _ in range(data.draw(st.integers(1, 3))):
         text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.sampled_from("0123456789-. \n=ex"))
     try:
-        scores = rl.TreeModel("".join(text)).decision_function([[0.0, 1.0], [3.0, 0.0]])
+        scores = rl.TreeModel("".join(text)).decision_function([[0.0, 1.0], [3.0, 0.0], [40.0, 16777215.0]])
     except rl.RankloomError:
         return
-    assert len(scores) == 2
+    assert len(scores) == 3
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rankloom as rl
 from rankloom import InputError, LambdaMART, RankingData, TreeModel, make_letor
@@ -15,7 +16,7 @@ from rankloom.rankers.lambdas import Lambdas
 
 DATA = make_letor(80, seed=2).data
 TRAIN, VALID = rl.split(DATA, [0.7, 0.3], seed=1)
-QUICK: dict[str, Any] = {"n_trees": 8, "leaves": 6, "min_data_in_leaf": 5}
+QUICK: dict[str, Any] = {"n_trees": 8, "leaves": 6, "min_data_in_leaf": 5, "lambda_l2": 0.0}
 
 
 def leaves_and_values(model: TreeModel, data: RankingData, tree: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,17 +28,36 @@ def leaves_and_values(model: TreeModel, data: RankingData, tree: int) -> tuple[n
 
 @pytest.mark.parametrize("splits", ["newton", "least-squares"])
 @pytest.mark.parametrize("measure", ["ndcg@10", "map", "ranknet"])
-def test_leaf_values_are_newton_steps(splits: str, measure: str) -> None:
-    """gamma = -sum of lambda / sum of w over the rows of a leaf, times the learning rate; tree by tree."""
-    model = LambdaMART(measure, splits=splits, learning_rate=0.3, **QUICK).fit(DATA).model_
+@pytest.mark.parametrize("damping", [0.0, 2.5, None])
+def test_leaf_values_are_newton_steps(splits: str, measure: str, damping: float | None) -> None:
+    """gamma = -sum of lambda / (l2 + sum of w) over the rows of a leaf, times the learning rate."""
+    how = {**QUICK, "lambda_l2": damping}
+    model = LambdaMART(measure, splits=splits, learning_rate=0.3, **how).fit(DATA).model_
     objective, scores = Lambdas(DATA.y, DATA.offsets, measure), np.zeros(DATA.n_rows)
+    if damping is None:
+        damping = 30 * objective.gradients(scores).weights.mean(dtype=float)
     for tree in range(model.n_trees):
         pull, bend = (part.astype(float) for part in objective.gradients(scores))
+        leaves, values = leaves_and_values(model, DATA, tree)
+        steps = -0.3 * np.bincount(leaves, pull) / (np.bincount(leaves, bend) + damping)
+        np.testing.assert_allclose(values, steps[leaves], rtol=2e-4, atol=1e-6)
+        scores += values
+    np.testing.assert_allclose(scores, model.decision_function(DATA), atol=1e-9)
+
+
+def test_noise_shakes_the_scores_of_each_round() -> None:
+    """The leaves of each tree step by the lambdas at scores with the noise that its seed draws."""
+    ranker = LambdaMART(noise=1.4, sigma=2.0, seed=3, learning_rate=0.3, **QUICK).fit(DATA)
+    model, scores, rng = ranker.model_, np.zeros(DATA.n_rows), np.random.default_rng(3)
+    for tree in range(model.n_trees):
+        shaken = scores + rng.gumbel(0.0, 0.7, DATA.n_rows)
+        pull, bend = Lambdas(DATA.y, DATA.offsets, "ndcg@10", sigma=2.0).gradients(shaken)
         leaves, values = leaves_and_values(model, DATA, tree)
         steps = -0.3 * np.bincount(leaves, pull) / np.bincount(leaves, bend)
         np.testing.assert_allclose(values, steps[leaves], rtol=2e-4, atol=1e-6)
         scores += values
-    np.testing.assert_allclose(scores, model.decision_function(DATA), atol=1e-9)
+    again = LambdaMART(noise=1.4, sigma=2.0, seed=3, learning_rate=0.3, **QUICK).fit(DATA).model_
+    assert again.text == model.text
 
 
 def test_least_squares_splits_fit_the_lambdas() -> None:
@@ -57,6 +77,7 @@ def test_least_squares_splits_fit_the_lambdas() -> None:
         if 0 < (X[:, f] <= t).sum() < 60
     )
     ranker = LambdaMART("ndcg", splits="least-squares", n_trees=1, leaves=2, min_data_in_leaf=1)
+    ranker.set_params(lambda_l2=0.0)
     leaves, _ = leaves_and_values(ranker.fit(data).model_, data, 0)
     upper = X[:, best[1]] > best[2]
     assert len(set(zip(leaves.tolist(), upper.tolist(), strict=True))) == 2
@@ -168,6 +189,80 @@ def test_missing_values_monotone_features_and_weights() -> None:
         assert np.sign(np.diff(doubled.decision_function(data)[:2])) == -sign
 
 
+def shops(seed: int = 0) -> RankingData:
+    """Two categories without order, of which the label is made, and a number that says nothing."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack((rng.random(1200), rng.integers(0, 60, 1200), rng.integers(0, 3, 1200)))
+    y = (X[:, 1] % 7 < 2).astype(float) + (X[:, 2] == 1)
+    qid = np.repeat(np.arange(120), 10)
+    return RankingData(X, y, qid, feature_names=["noise", "shop", "colour"])
+
+
+CATEGORICAL: dict[str, Any] = {
+    "n_trees": 10,
+    "leaves": 4,
+    "params": {"min_data_per_group": 5, "cat_smooth": 1},
+}
+
+
+@pytest.mark.parametrize("splits", ["newton", "least-squares"])
+def test_categories_are_split_into_sets(splits: str, tmp_path: Any) -> None:
+    train, test = shops(), shops(1)
+    known = LambdaMART(categorical=["shop", "colour"], splits=splits, **CATEGORICAL).fit(train, valid=test)
+    plain = LambdaMART(splits=splits, **CATEGORICAL).fit(train)
+    assert known.score(test) > 0.96 > 0.92 > plain.score(test)
+    assert known.score(test) == pytest.approx(known.curve_.max(), abs=1e-12)
+    assert known.model_.categorical == (1, 2)
+    for same in ((1, 2), "shop, colour", "2,1", [np.int64(1), "colour"]):
+        other = LambdaMART(categorical=same, splits=splits, **CATEGORICAL).fit(train, valid=test)
+        assert other.model_.text == known.model_.text
+    known.model_.save(tmp_path / "a.rank")
+    kept = rl.load(tmp_path / "a.rank")
+    assert kept.decision_function(test).tolist() == known.decision_function(test).tolist()
+    told = kept.explain(test)
+    np.testing.assert_allclose(told.contributions.sum(axis=1) + told.bias, told.scores, atol=1e-9)
+
+
+def test_categories_on_the_command_line() -> None:
+    from rankloom.cli.methods import make_ranker
+
+    assert make_ranker("lambdamart", ["categorical=shop,2"], None).categorical == "shop,2"
+
+
+def test_categories_are_lightgbms() -> None:
+    data = shops()
+    params = {"objective": "lambdarank", "num_leaves": 4, "verbose": -1, **CATEGORICAL["params"]}
+    table = lightgbm.Dataset(np.asarray(data.X), data.y, group=data.lengths, categorical_feature=[1, 2])
+    own = lightgbm.train({**params, "num_threads": 1}, table, 5)
+    how = {**CATEGORICAL, "n_trees": 5, "categorical": [1, 2], "truncation": 30}
+    model = LambdaMART("ndcg", normalisation="lightgbm", **how).fit(data).model_
+    assert model.importances("split") == TreeModel(own, feature_names=data.feature_names).importances("split")
+    gap = np.abs(model.decision_function(data) - own.predict(np.asarray(data.X), raw_score=True)).max()
+    assert gap < 5e-5
+
+
+def test_what_is_no_category_is_refused() -> None:
+    data = shops()
+    X = np.array(data.X)
+    X[5, 1] = 1.5
+    broken = RankingData(X, data.y, np.repeat(data.qids, data.lengths))
+    with pytest.raises(InputError, match=r"^column 1 is a category.*, got 1\.5;"):
+        LambdaMART(categorical=[1]).fit(broken)
+    with pytest.raises(InputError, match=r"is a category.*, got 1\.5;"):
+        LambdaMART(categorical=[1]).fit(data, valid=broken)
+    with pytest.raises(InputError, match="monotone must be 0 for features in categorical"):
+        LambdaMART(categorical="shop", monotone={"shop": 1}).fit(data)
+    with pytest.raises(InputError, match="categorical names the feature 'price', which the data do not have"):
+        LambdaMART(categorical="shop,price").fit(data)
+    holed = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, np.array(data.X))
+    missing = RankingData(holed, data.y, np.repeat(data.qids, data.lengths), allow_missing=True)
+    assert LambdaMART(categorical=[1, 2], **CATEGORICAL).fit(missing).score(missing) > 0.9
+    sparse = RankingData(csr_array(np.array(data.X)), data.y, np.repeat(data.qids, data.lengths))
+    found = LambdaMART(categorical=[1, 2], **CATEGORICAL)
+    whole = found.fit(data).decision_function(data)
+    np.testing.assert_allclose(found.fit(sparse).decision_function(sparse), whole, atol=1e-6)
+
+
 def test_float_labels_and_quantised_gradients_and_functions() -> None:
     data = RankingData(DATA.X, np.asarray(DATA.y) / 2 + 0.25, np.repeat(DATA.qids, DATA.lengths))
     plain = LambdaMART(n_trees=30).fit(data)
@@ -186,6 +281,9 @@ REFUSED = [
     ({"measure": "mse"}, "lambdas can be made from ranknet"),
     ({"objective": "hinge"}, "objective must be one of lambdas, regression, logistic, balanced"),
     ({"objective": "regression", "sigma": 2.0}, 'sigma=2.0 needs objective="lambdas"'),
+    ({"objective": "regression", "noise": 0.5}, 'noise=0.5 needs objective="lambdas"'),
+    ({"noise": -1}, "noise must be a number from 0"),
+    ({"lambda_l2": -1}, "lambda_l2 must be a number from 0"),
     ({"objective": "logistic", "truncation": 5}, 'truncation=5 needs objective="lambdas"'),
     ({"n_trees": 0}, "n_trees must be a whole number from 1"),
     ({"leaves": 1}, "leaves must be a whole number from 2"),
@@ -203,8 +301,12 @@ REFUSED = [
     ({"params": [1]}, "params must be a dict"),
     (
         {"params": {"categorical_feature": [1]}},
-        "params cannot hold 'categorical_feature'; that is said by noth",
+        "params cannot hold 'categorical_feature'; that is said by categorical",
     ),
+    ({"categorical": 3}, "categorical must be a list of names or column numbers, got 3"),
+    ({"categorical": [46]}, "categorical names the feature 46, which the data do not have"),
+    ({"categorical": [True]}, "categorical names the feature True"),
+    ({"categorical": [0]}, "column 0 is a category, so its values must be whole numbers"),
 ]
 
 

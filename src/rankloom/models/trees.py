@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloom.data.categories import check_categories
 from rankloom.data.features import Features
 from rankloom.data.row_texts import names_of
 from rankloom.errors import InputError, MissingPackageError, ModelError
@@ -33,11 +34,12 @@ _FACTS = {"link", "target_range", "feature_names", "about"}
 class TreeModel(ValueModel):
     """Trees, perhaps on top of another model. Immutable; knows nothing of how it was learned.
 
-    Features may be missing (NaN): LightGBM learns which way they go.
+    Features may be missing (NaN): LightGBM learns which way they go. Those that trees split by categories
+    are whole numbers from 0.
 
     Args:
         trees: a LightGBM Booster, one of its estimators after fit, or a model text that LightGBM wrote. One
-            score a row, features that are numbers.
+            score a row.
         base: a model of any kind, whose scores are added.
         link: "identity" or "logistic".
         target_range: (low, high) of the labels, where 0 and 1 of the linked score stand for low and high.
@@ -87,6 +89,11 @@ class TreeModel(ValueModel):
         return self._forest.n_trees
 
     @property
+    def categorical(self) -> tuple[int, ...]:
+        """The columns that the trees split by categories."""
+        return self._forest.categorical
+
+    @property
     def needs_queries(self) -> bool:
         """Whether a row's score depends on the other rows of its query: a base model's may."""
         return self.base is not None and bool(self.base.needs_queries)
@@ -117,6 +124,7 @@ class TreeModel(ValueModel):
 
     def _predicted(self, features: Features, threads: int | None = None, **how: Any) -> Any:
         """What LightGBM says of each row."""
+        check_categories(features, self.categorical, self.feature_names)
         booster = self._opened()
         if not features.n_rows:
             return np.empty(0)

@@ -40,7 +40,7 @@ _OURS = {
     "sigmoid": "sigma",
     "lambdarank_truncation_level": "truncation",
     "lambdarank_norm": "normalisation",
-    "categorical_feature": "nothing: features are numbers",
+    "categorical_feature": "categorical",
     "linear_tree": "nothing: leaves are numbers",
     "boosting": "nothing: trees are boosted",
     "num_class": "nothing: a row has one score",
@@ -78,9 +78,10 @@ class Grower:
         start: NDArray[np.float64],
         splits: str,
         watch: Watch | None,
+        categorical: list[int],
     ) -> None:
         self.lightgbm = load_lightgbm()
-        self.params = params
+        self.params, self.categorical = params, categorical
         self.splits = splits
         self.data, self.watch = data, watch
         self.rate = float(params["learning_rate"])
@@ -97,7 +98,12 @@ class Grower:
         """Rows as LightGBM holds them: cut into bins."""
         labels = np.zeros(data.n_rows, dtype=np.float32)  # it wants some, and reads none
         made = self.lightgbm.Dataset(
-            table_of(data), labels, init_score=start, reference=reference, params=self.params
+            table_of(data),
+            labels,
+            init_score=start,
+            reference=reference,
+            params=self.params,
+            categorical_feature=self.categorical,
         )
         return made.construct()
 

@@ -3,17 +3,19 @@
 for k in 1 .. N:
     lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
     a tree with L leaves          on the lambdas                            (LightGBM)
-    value of leaf l               -sum of lambda_i / sum of w_i over its rows
+    value of leaf l               -sum of lambda_i / (lambda_l2 + sum of w_i) over its rows
     F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloom.data.categories import check_categories
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.load import load
@@ -27,6 +29,8 @@ from rankloom.rankers.point_losses import POINTWISE, PointLoss
 from rankloom.rankers.watching import Watching
 
 OBJECTIVES = ("lambdas", *POINTWISE)
+DAMPING_ROWS = 30
+_FOR_LAMBDAS = {"sigma": 1.0, "truncation": None, "normalisation": None, "noise": 0.0}
 
 
 class LambdaMART(Watching):
@@ -44,12 +48,15 @@ class LambdaMART(Watching):
         sigma: how steep the sigmoid of a pair is.
         truncation: pairs count with one of the two among so many first places; None is all.
         normalisation: None, or "lightgbm", whose lambdarank it then is (measure="ndcg").
+        noise: for each tree, scores are shaken by so much Gumbel noise (over sigma) before the lambdas are
+            taken: lists are then drawn by their scores, not sorted.
         splits: "newton", or "least-squares" as in the paper.
         patience: with validation data, stop after so many trees without a better value; None never stops.
         stop_measure: what is measured on the validation data; None is `measure`.
         base: a model, or the file of one, whose scores are where learning starts; it goes into the new model.
         min_data_in_leaf: how many rows a leaf has at least.
-        lambda_l2: added to a leaf's sum of w.
+        lambda_l2: added to a leaf's sum of w, so that few rows take short steps. None is as much as 30 rows
+            have on average at scores of 0 (for the objective "lambdas" without normalisation; else 0).
         feature_fraction: the part of features that each tree looks at.
         bagging_fraction: the part of rows that each tree looks at.
         max_bin: how many values of a feature are told apart.
@@ -57,6 +64,8 @@ class LambdaMART(Watching):
             depend on the number of threads.
         monotone: a number per feature, or a dict from name or column to number: 1 where scores must not fall
             as the feature rises, -1 where they must not rise, 0 for free.
+        categorical: the features that are categories, by name or column number (from 0), in a list or as text
+            with commas between them. Their values are whole numbers from 0.
         params: further parameters of LightGBM, by its names.
         seed: the same seed, data and parameters give the same bits.
     """
@@ -72,30 +81,32 @@ class LambdaMART(Watching):
         sigma: float = 1.0,
         truncation: int | None = None,
         normalisation: str | None = None,
+        noise: float = 0.0,
         splits: str = "newton",
         patience: int | None = None,
         stop_measure: Any = None,
         base: Any = None,
         min_data_in_leaf: int = 20,
-        lambda_l2: float = 0.0,
+        lambda_l2: float | None = None,
         feature_fraction: float = 1.0,
         bagging_fraction: float = 1.0,
         max_bin: int = 255,
         quantised: bool = False,
         monotone: Any = None,
+        categorical: Any = None,
         params: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
         self.measure, self.objective = measure, objective
         self.n_trees, self.leaves, self.learning_rate = n_trees, leaves, learning_rate
         self.sigma, self.truncation, self.normalisation = sigma, truncation, normalisation
-        self.splits, self.patience, self.stop_measure = splits, patience, stop_measure
+        self.noise, self.splits, self.patience, self.stop_measure = noise, splits, patience, stop_measure
         self.base, self.min_data_in_leaf, self.lambda_l2 = base, min_data_in_leaf, lambda_l2
         self.feature_fraction, self.bagging_fraction = feature_fraction, bagging_fraction
         self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
-        self.params, self.seed = params, seed
+        self.categorical, self.params, self.seed = categorical, params, seed
 
-    _texts = (*Watching._texts, "base")
+    _texts = (*Watching._texts, "base", "categorical")
 
     def _takes_missing(self) -> bool:
         return True
@@ -108,8 +119,10 @@ class LambdaMART(Watching):
             shift = 0.0
         watch = None if valid is None else self._watch(valid, base, shift)
         splits = one_of("splits", self.splits, SPLITS)
-        grower = self._grower(data, start + shift, splits, watch)
-        grown = grow_trees(grower, objective.gradients, whole("n_trees", self.n_trees, 1), shift)
+        params = {**self._all_params(data), "lambda_l2": self._damping(objective)}
+        grower = self._grower(data, params, start + shift, splits, watch)
+        gradients = self._shaken(objective.gradients)
+        grown = grow_trees(grower, gradients, whole("n_trees", self.n_trees, 1), shift)
         self.curve_ = np.array(grown.curve)
         logistic = self.objective in ("logistic", "balanced")
         return TreeModel(
@@ -122,17 +135,43 @@ class LambdaMART(Watching):
         )
 
     def _grower(
-        self, data: RankingData, start: NDArray[np.float64], splits: str, watch: Watch | None
+        self,
+        data: RankingData,
+        params: dict[str, Any],
+        start: NDArray[np.float64],
+        splits: str,
+        watch: Watch | None,
     ) -> Grower:
-        params = self._all_params(data)
+        categorical = categories(self.categorical, data)
+        if any(np.take(params.get("monotone_constraints", np.zeros(data.n_features)), categorical)):
+            raise InputError("monotone must be 0 for features in categorical: categories have no order")
+        if watch is not None:
+            check_categories(watch.data.features, categorical, data.feature_names)
         if splits == "least-squares" and params["use_quantized_grad"]:
             raise InputError('quantised=True needs splits="newton"; leave one of the two out')
         try:
-            return Grower(data, params, start, splits, watch)
+            return Grower(data, params, start, splits, watch, categorical)
         except Exception as error:
             if type(error).__name__ == "LightGBMError":
                 raise InputError(f"LightGBM refuses: {error}") from error
             raise
+
+    def _damping(self, objective: Any) -> float:
+        """What is added to a leaf's sum of w; in rows, since w is of the size of the measure's changes."""
+        if self.lambda_l2 is not None:
+            return float(number("lambda_l2", self.lambda_l2, 0.0, open_low=False))
+        if self.objective != "lambdas" or self.normalisation is not None:
+            return 0.0
+        at_zero = objective.gradients(np.zeros(len(objective.labels)))
+        return DAMPING_ROWS * float(at_zero.weights.mean(dtype=np.float64))
+
+    def _shaken(self, gradients: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The gradients at scores with noise, anew each time."""
+        noise = number("noise", self.noise, 0.0, open_low=False) / number("sigma", self.sigma, 0.0)
+        if not noise:
+            return gradients
+        rng = np.random.default_rng(whole("seed", self.seed, 0))
+        return lambda scores: gradients(scores + rng.gumbel(0.0, noise, len(scores)))
 
     def _objective(self, data: RankingData) -> tuple[Any, float]:
         """What gives the gradients, and the score at which all rows start."""
@@ -140,8 +179,7 @@ class LambdaMART(Watching):
         queries = mean_one(data.query_weights, "query_weights")
         assert data.y is not None
         if one_of("objective", self.objective, OBJECTIVES) != "lambdas":
-            for name in ("sigma", "truncation", "normalisation"):
-                default = 1.0 if name == "sigma" else None
+            for name, default in _FOR_LAMBDAS.items():
                 unused(name, getattr(self, name), default, 'objective="lambdas"')
             rows = np.ones(data.n_rows) if weights is None else weights
             if queries is not None:
@@ -176,7 +214,6 @@ class LambdaMART(Watching):
             "num_leaves": whole("leaves", self.leaves, 2),
             "learning_rate": number("learning_rate", self.learning_rate, 0.0),
             "min_data_in_leaf": whole("min_data_in_leaf", self.min_data_in_leaf, 1),
-            "lambda_l2": number("lambda_l2", self.lambda_l2, 0.0, open_low=False),
             "feature_fraction": number("feature_fraction", self.feature_fraction, 0.0, 1.0),
             "bagging_fraction": number("bagging_fraction", self.bagging_fraction, 0.0, 1.0),
             "max_bin": whole("max_bin", self.max_bin, 2),
@@ -214,18 +251,43 @@ def checked_base(given: Any, data: RankingData) -> Any:
     return base
 
 
+def categories(given: Any, data: RankingData) -> list[int]:
+    """The columns of the features that are categories, in order."""
+    if given is None:
+        return []
+    if not isinstance(given, (str, list, tuple, np.ndarray)):
+        raise InputError(f"categorical must be a list of names or column numbers, got {given!r:.60}")
+    wanted: list[Any] = list(given)
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.split(",")]
+        names = data.feature_names or ()
+        wanted = [int(part) if part.isdecimal() and part not in names else part for part in parts]
+    found = sorted({feature_place("categorical", one, data) for one in wanted})
+    check_categories(data.features, found, data.feature_names)
+    return found
+
+
+def feature_place(parameter: str, given: Any, data: RankingData) -> int:
+    """The column of a feature: a name of the data's, or a number."""
+    names = list(data.feature_names or [])
+    place = names.index(given) if given in names else given
+    if (
+        isinstance(place, bool)
+        or not isinstance(place, (int, np.integer))
+        or not 0 <= place < data.n_features
+    ):
+        raise InputError(f"{parameter} names the feature {given!r:.60}, which the data do not have")
+    return int(place)
+
+
 def constraints(given: Any, data: RankingData) -> list[int] | None:
     """One of -1, 0, 1 for each feature."""
     if given is None:
         return None
     if isinstance(given, dict):
-        names = list(data.feature_names or [])
         found = [0] * data.n_features
         for name, value in given.items():
-            place = names.index(name) if name in names else name
-            if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < data.n_features:
-                raise InputError(f"monotone names the feature {name!r:.60}, which the data do not have")
-            found[place] = value
+            found[feature_place("monotone", name, data)] = value
     else:
         found = list(given)
     if len(found) != data.n_features or any(value not in (-1, 0, 1) for value in found):
