@@ -114,3 +114,11 @@ def test_every_benchmark_is_run_by_make_bench() -> None:
         if f"$(BENCH)/{path.name}" not in text and not path.name.startswith("mq2008_")
     ]
     assert set(left_out) <= helpers, f"make bench does not run {', '.join(left_out)}"
+
+
+def test_every_loop_over_unsigned_places_is_compiled() -> None:
+    """Such a loop is written for a kernel; without its decorator it runs, but a thousand times slower."""
+    for path in sorted((ROOT / "src/rankloom/kernels").glob("*.py")):
+        for function in ast.parse(path.read_text()).body:
+            if isinstance(function, ast.FunctionDef) and "range(np.uint64(" in ast.unparse(function):
+                assert function.decorator_list, f"{path.name}: {function.name} is not compiled"

@@ -69,6 +69,7 @@ def add_sparse(
             total[columns[entry]] += pull * values[entry]
 
 
+@kernel(fast_sums=True, allocates=False)
 def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """a . b in this thread: a linear algebra library may wake others, which spin on after it."""
     total = 0.0
