@@ -164,6 +164,7 @@ def _what(name: str) -> str:
 def _try_next(folder: Path) -> list[str]:
     return [
         f"rankloom inspect {folder / 'train.txt'}",
+        f"rankloom train ranksvm {folder / 'train.txt'} --valid {folder / 'test.txt'} --model model.rank",
         f"rankloom evaluate {folder / 'linear.txt'} {folder / 'test.txt'} -m ndcg@5 -m ndcg@5/letor4",
         f"rankloom compare {folder / 'feature.txt'} {folder / 'linear.txt'} {folder / 'test.txt'}",
         f"rankloom convert {folder / 'train.txt'} {folder / 'train.store'}",
