@@ -152,16 +152,19 @@ def test_a_caller_that_stops_early_waits_for_what_is_under_way() -> None:
 
 def test_what_waits_in_the_queue_does_not_begin_once_the_caller_has_stopped() -> None:
     """Of four items under way for two threads, 1 and 2 have begun when the caller stops, 3 has not."""
-    gate, started = threading.Event(), []
+    gate, begun, started = threading.Event(), threading.Semaphore(0), []
 
     def work(item: int) -> int:
         started.append(item)
         if item:
+            begun.release()
             gate.wait(20)
         return item
 
     results = ordered_map(work, range(100), 2)
     assert next(results) == 0
+    assert begun.acquire(timeout=20)
+    assert begun.acquire(timeout=20)
     threading.Timer(0.2, gate.set).start()
     results.close()
     time.sleep(0.05)
