@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import pkgutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,13 +34,71 @@ class Warmed(NamedTuple):
     seconds: float
 
 
-def warm_up() -> list[Warmed]:
-    """Have every kernel compiled and on disk, and say what was done. Without the JIT, nothing is."""
+def warm_up(workers: int = 1) -> list[Warmed]:
+    """Have every kernel compiled and on disk, and say what was done. Without the JIT, nothing is.
+
+    With several workers, as many processes go through the rounds, each a part of them.
+    """
     kernels = find_kernels()
-    with _compile_times() as seconds:
-        for work in _rounds():
-            work()
+    seconds = _here() if workers == 1 else _in_processes(min(workers, len(_ROUNDS)))
     return [Warmed(name, name in seconds, seconds.get(name, 0.0)) for name in sorted(kernels)]
+
+
+def is_warm() -> bool:
+    """Whether there is a file on disk for each kernel; a look, without loading them."""
+    from rankloom.kernels.compile import jit_disabled
+
+    kernels = find_kernels()
+    if jit_disabled():
+        return True
+    folders = {Path(kernel.stats.cache_path) for kernel in kernels.values() if kernel.stats.cache_path}
+    kept = {file.name.partition("-")[0] for folder in folders for file in folder.glob("*.nbi")}
+    return set(kernels) <= kept
+
+
+def _here() -> dict[str, float]:
+    with _compile_times() as seconds:
+        for work in _ROUNDS:
+            work()
+    return seconds
+
+
+def _in_processes(workers: int) -> dict[str, float]:
+    """Each process takes the next round when it is through with one."""
+    places = count()
+    with ThreadPoolExecutor(workers) as pool:
+        found = list(pool.map(lambda _: _by_one(places), range(workers)))
+    seconds: dict[str, float] = {}
+    for each in found:
+        seconds.update(each)
+    return seconds
+
+
+def _by_one(places: Iterator[int]) -> dict[str, float]:
+    """What one process compiles, told which round is next until there are none."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from rankloom.warm import _serve; _serve()"
+    seconds: dict[str, float] = {}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        while (place := next(places)) < len(_ROUNDS):
+            process.stdin.write(f"{place}\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            if not answer:
+                raise RuntimeError(f"a process that compiles kernels ended with code {process.wait()}")
+            seconds.update(json.loads(answer))
+    return seconds
+
+
+def _serve() -> None:
+    """In a process of its own: do the rounds that are asked for, and say what was compiled."""
+    for line in sys.stdin:
+        with _compile_times() as seconds:
+            _ROUNDS[int(line)]()
+        print(json.dumps(seconds), flush=True)  # noqa: T201
 
 
 def find_kernels() -> dict[str, Any]:
@@ -78,27 +141,24 @@ def _compile_times() -> Iterator[dict[str, float]]:
         yield seconds
 
 
-def _rounds() -> Iterator[Callable[[], Any]]:
-    """Ordinary work that together calls every kernel."""
-    from rankloom.data.generate import make_letor, make_mslr
+def _dense() -> RankingData:
+    from rankloom.data.generate import make_letor
+
+    return make_letor(100).data
+
+
+def _sparse() -> RankingData:
     from rankloom.data.generate_topics import make_rcv1
 
-    yield lambda: make_mslr(2)
-    dense = make_letor(100).data
-    yield partial(_look_at, dense, "dense")
-    sparse = make_rcv1(30, n_features=40).data
-    yield partial(_look_at, sparse, "sparse")
-    yield partial(_measure, dense)
-    yield partial(_score, dense)
-    yield partial(_score, sparse)
-    yield partial(_join, dense)
-    yield partial(_learn, dense)
-    yield partial(_learn, sparse)
-    yield partial(_scale, dense, ("minmax", "rank"))
-    yield partial(_scale, sparse, ("maxabs",))
-    yield partial(_learn_exactly, dense)
-    yield partial(_learn_exactly, sparse)
-    yield partial(_learn_online, dense)
+    return make_rcv1(30, n_features=40).data
+
+
+def _generate() -> None:
+    """Data of every kind that a kernel makes."""
+    from rankloom.data.generate import make_mslr
+
+    make_mslr(2)
+    _sparse()
 
 
 def _look_at(data: RankingData, layout: str) -> None:
@@ -180,18 +240,49 @@ def _learn_online(data: RankingData) -> None:
 
 
 def _measure(data: RankingData) -> None:
-    """Every measure that has a kernel, a comparison, and a mix."""
-    from rankloom.measures.compare import compare
+    """Every measure that has a kernel."""
     from rankloom.measures.conventions import row_gains
     from rankloom.measures.evaluate import evaluate
     from rankloom.measures.measure import Measure
     from rankloom.measures.presets import FIELDS, NEEDS_CUTOFF, POINTS
+
+    names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
+    evaluate(np.arange(data.n_rows), data, measures=[*names, "ndcg@5:ties=average"])
+    row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)
+
+
+def _compare(data: RankingData) -> None:
+    """Two rankings, compared and mixed."""
+    from rankloom.measures.compare import compare
     from rankloom.rankers.mix import mix
 
-    draw = np.random.default_rng(0)
-    first, second = draw.random((2, data.n_rows))
-    names = [f"{name}@5" if name in NEEDS_CUTOFF else name for name in FIELDS if name not in POINTS]
-    evaluate(first, data, measures=[*names, "ndcg@5:ties=average"])
+    first, second = np.random.default_rng(0).random((2, data.n_rows))
     compare(first, second, data, resamples=100)
     mix(first, second, data)
-    row_gains(Measure.parse(names[0]), np.asarray(data.y), data.offsets)
+
+
+def _on_both(work: Callable[..., None]) -> Callable[[], None]:
+    """Work on dense and on sparse rows."""
+
+    def both() -> None:
+        for data in (_dense(), _sparse()):
+            work(data)
+
+    return both
+
+
+# Ordinary work that together calls every kernel: what takes longest to compile first.
+_ROUNDS: list[Callable[[], None]] = [
+    _on_both(_learn_exactly),
+    lambda: _measure(_dense()),
+    _on_both(_learn),
+    lambda: _learn_online(_dense()),
+    lambda: _look_at(_dense(), "dense"),
+    lambda: _compare(_dense()),
+    lambda: _scale(_dense(), ("minmax", "rank")),
+    _generate,
+    lambda: _look_at(_sparse(), "sparse"),
+    _on_both(_score),
+    lambda: _join(_dense()),
+    lambda: _scale(_sparse(), ("maxabs",)),
+]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rankloom.warm import find_kernels, warm_up
+from rankloom.warm import find_kernels, is_warm, warm_up
 
 
 def test_no_kernel_is_left_out_and_each_has_one_signature() -> None:
@@ -31,6 +31,34 @@ def test_what_is_shown(run: Any, run_json: Any) -> None:
     shown = run("warmup").stdout.splitlines()
     assert shown[0].split() == ["kernel", "seconds"]
     assert shown[-1].startswith(f"{len(found['kernels'])} kernels in ")
+
+
+def test_several_processes_leave_none_out(tmp_path: Path) -> None:
+    """In a package whose folder of kernels is new: nothing is warm before, all is warm afterwards."""
+    script = textwrap.dedent("""
+        from rankloom import warm
+
+        warm._ROUNDS[:] = warm._ROUNDS[-3:]
+        assert not warm.is_warm()
+        found = {kernel.name for kernel in warm.warm_up(2) if kernel.compiled}
+        assert {"linear.score_dense", "linear.score_sparse", "net.score_net"} & found, found
+        assert not warm.is_warm()
+    """)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_all_that_was_warmed_is_on_disk() -> None:
+    warm_up()
+    assert is_warm()
+
+
+def test_a_process_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(RuntimeError, match="ended with code 1"):
+        warm_up(2)
 
 
 @pytest.fixture

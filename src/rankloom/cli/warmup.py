@@ -11,8 +11,11 @@ from rankloom.cli.output import print_json, print_table
 
 
 @click.command()
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Processes side by side (as many as threads are ours)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(as_json: bool) -> None:
+def command(workers: int | None, as_json: bool) -> None:
     """Compile every kernel now, so that no later run waits for it.
 
     Kernels are compiled when they are first used, once on a machine, and kept on disk. Run this while
@@ -24,10 +27,11 @@ def command(as_json: bool) -> None:
       rankloom warmup
       NUMBA_CACHE_DIR=/var/cache/rankloom rankloom warmup
     """
-    from rankloom.warm import warm_up
+    from rankloom.kernels.threads import thread_count
+    from rankloom.warm import is_warm, warm_up
 
     begin = time.perf_counter()
-    kernels = warm_up()
+    kernels = warm_up(1 if is_warm() else workers or thread_count())
     seconds = time.perf_counter() - begin
     if as_json:
         print_json({"seconds": seconds, "kernels": [kernel._asdict() for kernel in kernels]})
