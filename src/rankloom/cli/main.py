@@ -102,6 +102,7 @@ def main() -> None:
     by one would take a third of the CPU time of a small `evaluate`.
     """
     signal.signal(signal.SIGTERM, _stop)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # LightGBM's threads: who waits leaves the core
     code = 0
     try:
         program.main()

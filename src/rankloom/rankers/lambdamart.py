@@ -19,7 +19,7 @@ from rankloom.data.categories import check_categories
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.load import load
-from rankloom.models.trees import TreeModel
+from rankloom.models.trees import TreeModel, useful_threads
 from rankloom.rankers.base import DEFAULT_MEASURE
 from rankloom.rankers.boosting import SPLITS, Grower, Watch, checked_params, grow_trees
 from rankloom.rankers.checks import flag, number, one_of, unused, whole
@@ -207,8 +207,6 @@ class LambdaMART(Watching):
 
     def _all_params(self, data: RankingData) -> dict[str, Any]:
         """Everything that LightGBM is told."""
-        from rankloom.kernels.threads import thread_count
-
         own: dict[str, Any] = {
             "objective": "custom",
             "num_leaves": whole("leaves", self.leaves, 2),
@@ -219,7 +217,7 @@ class LambdaMART(Watching):
             "max_bin": whole("max_bin", self.max_bin, 2),
             "use_quantized_grad": flag("quantised", self.quantised),
             "seed": whole("seed", self.seed, 0),
-            "num_threads": thread_count(),
+            "num_threads": useful_threads(data.features),
             "feature_pre_filter": False,  # with it, LightGBM fails where no feature can be split
             "verbosity": -1,
             "deterministic": True,
