@@ -150,7 +150,11 @@ def test_large_data_is_written_block_by_block(tmp_path, monkeypatch):
 
 
 BAD_CSV = {
-    "text": ("qid,label,f\n1,2,x\n", "cannot be read as a table: .*invalid value 'x'"),
+    "text": (
+        "qid,label,f\n1,2,x\n",
+        "feature column 'f' must be numbers, got 'x'; if it names documents, say",
+    ),
+    "text label": ("qid,label,f\n1,x,2\n", "cannot be read as a table: .*invalid value 'x'"),
     "empty": ("", "it has no header line"),
     "short line": ("qid,label,f\n1,2\n", "Expected 3 columns, got 2"),
     "no label in a row": ("qid,label,f\n1,,3\n", r"NaN .* at row 0 \(query 1\)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -254,3 +255,67 @@ def test_files_that_are_not_as_they_were_written(
     write_model(tmp_path / "a.rank", held._replace(facts={**held.facts, **facts}, arrays=kept))
     with pytest.raises(rl.ModelError, match="is damaged"):
         rl.load(tmp_path / "a.rank")
+
+
+STEPPERS = [rl.SPD(steps=2_000, seed=1), rl.CRR(steps=2_000, seed=1), rl.CRR(loss="logistic", steps=2_000)]
+
+
+@pytest.mark.parametrize("kind", ["standard", "minmax", "rank", "standard/query"])
+@pytest.mark.parametrize("ranker", STEPPERS, ids=lambda ranker: type(ranker).__name__)
+def test_steps_on_scaled_rows(ranker: Any, kind: str) -> None:
+    """The same as scaling before: in the model, and in what a callback is shown."""
+    seen: list[Any] = []
+    raw = DATA.with_features(DATA.features)
+    kind_, _, per = kind.partition("/")
+    scaler = rl.QueryScaler(kind_, per=per or "all")
+    before = clone(ranker).fit(scaler.fit_transform(raw))
+    within = clone(ranker).set_params(scale=kind, callback=lambda _step, model: seen.append(model)).fit(raw)
+    expected = before.decision_function(scaler.transform(raw))
+    np.testing.assert_allclose(within.decision_function(raw), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(seen[-1].decision_function(raw), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["standard", "rank"])
+def test_the_objective_of_scaled_steps_is_that_of_scaled_rows(kind: str) -> None:
+    scaled = rl.QueryScaler(kind).fit_transform(DATA)
+    before, within = rl.SPD(steps=500).fit(scaled), rl.SPD(steps=500, scale=kind).fit(DATA)
+    assert within.objective(DATA) == pytest.approx(before.objective(scaled), rel=1e-6)
+    values: list[float] = []
+    again = rl.SPD(steps=500, scale=kind, callback_at=[500])
+    again.set_params(callback=lambda _step, model: values.append(again.objective(DATA, model=model)))
+    again.fit(DATA)
+    assert values == [pytest.approx(within.objective(DATA), rel=1e-9)]
+
+
+def test_a_warm_start_keeps_its_scale() -> None:
+    ranker = rl.SPD(steps=500, scale="standard", warm_start=True).fit(DATA)
+    first, second = rl.split(DATA, (0.5, 0.5), seed=0)
+    ranker.fit(second)
+    whole = rl.SPD(steps=500, warm_start=True).fit(rl.QueryScaler("standard").fit_transform(DATA))
+    whole.fit(rl.QueryScaler("standard").fit(DATA).transform(second))
+    np.testing.assert_allclose(
+        ranker.decision_function(first),
+        whole.decision_function(rl.QueryScaler("standard").fit(DATA).transform(first)),
+        rtol=1e-5,
+        atol=1e-6,
+    )
+    with pytest.raises(rl.InputError, match="scale must stay what it was"):
+        ranker.set_params(scale="minmax").fit(DATA)
+
+
+def test_rows_to_come_have_no_scale() -> None:
+    with pytest.raises(rl.InputError, match=r"partial_fit cannot scale.*rl\.QueryScaler"):
+        rl.CRR(scale="minmax").partial_fit(DATA)
+    with pytest.raises(rl.InputError, match="fit_stream cannot scale"):
+        rl.SPD(sampler="stream", scale="minmax").fit_stream([DATA])
+
+
+def test_steps_on_unscaled_rows_are_warned_of() -> None:
+    """Grades hang on a feature of size 1 beside three of size 1,000: unscaled, SPD never sees it."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack((rng.random(600), 1000.0 * rng.random((600, 3))))
+    data = rl.RankingData(X, (X[:, 0] > 0.5).astype(float), np.arange(600) // 10)
+    with pytest.warns(rl.RankloomWarning, match='SPD learns faster and better.*scale="standard"'):
+        unscaled = rl.SPD(steps=5_000).fit(data)
+    scaled = rl.SPD(steps=5_000, scale="standard").fit(data)
+    assert scaled.score(data) > 0.95 > unscaled.score(data)

@@ -271,6 +271,7 @@ def test_steps_that_are_too_large_are_an_error_not_nonsense() -> None:
     assert SPD(loss="squared", learner="sgd").fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:features differ in scale")
 def test_values_too_large_for_numbers_are_an_error() -> None:
     X = np.array([[3e38, 1.0], [-3e38, 0.0]], dtype=np.float32)
     with pytest.raises(InputError, match="learning diverged"):

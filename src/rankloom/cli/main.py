@@ -29,6 +29,7 @@ COMPLETION = "_RANKLOOM_COMPLETE"
 COMMANDS = {
     "inspect": "Say what a data set is, and what looks wrong with it.",
     "convert": "Convert data from one format to another.",
+    "split": "Cut data by query into parts: to learn from, to choose by, to test on.",
     "train": "Learn a ranker from data, measure it, and write the model to a file.",
     "tune": "Choose a ranker's settings by held-out data or folds, and write the best model to a file.",
     "online": "Rank a stream of queries, learn from the feedback on each, and keep what was learned.",

@@ -156,7 +156,7 @@ def _find(role: str, name: str | None, columns: Sequence[str]) -> str | None:
             return by_lower[usual]
     if role in _NEEDED:
         usual = ", ".join(NAMES[role])
-        hint = f'say which it is with {role}="...", or {role}=None if there is none'
+        hint = f'say which it is with {role}="...", or {role}=None if there is none (a command: --{role} ...)'
         reason = f"no {role} column (looked for {usual}); the columns are {_listed(columns)}; {hint}"
         raise NoColumnError(reason, role)
     return None

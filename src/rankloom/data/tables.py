@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ METADATA = b"rankloom"
 SPARSE_COLUMNS, SPARSE_VALUES = "feature_columns", "feature_values"
 _NO_VALUE = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 _LONGEST_HEADER = 1 << 26
+_NO_NUMBER = re.compile(r"CSV column #(\d+):.*invalid value '(.*)'", re.DOTALL)
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -172,12 +174,28 @@ def _csv_table(path: Path, delimiter: str, text_qids: bool, columns: Columns) ->
         null_values=_NO_VALUE,
         include_columns=[name for name in names if name in {*roles.taken(), *roles.features}],
     )
-    with opened(path) as (file, _, _):
-        table = csv.read_csv(file, parse_options=parse, convert_options=convert)
+    try:
+        with opened(path) as (file, _, _):
+            table = csv.read_csv(file, parse_options=parse, convert_options=convert)
+    except pyarrow_module("pyarrow").ArrowInvalid as error:
+        _refuse_texts(str(error), names, roles.features)
+        raise
     if roles.qid is not None and not _is_id(table.schema.field(roles.qid).type):
         return _csv_table(path, delimiter, True, columns)  # taken for a date or a truth value
     _check_no_empty_qid(table, roles.qid)
     return table
+
+
+def _refuse_texts(reason: str, names: Sequence[str], features: Sequence[str]) -> None:
+    """An error of its own where a feature is text: the column of document ids, as a rule."""
+    found = _NO_NUMBER.search(reason)
+    name = names[int(found[1])] if found and int(found[1]) < len(names) else None
+    if found is None or name not in features:
+        return
+    raise InputError(
+        f"feature column {name!r} must be numbers, got {found[2]!r:.60}; if it names documents, say "
+        f'doc_id="{name}" (--doc-id {name} in a command), else leave it out of the file'
+    )
 
 
 def _types(roles: Any, text_qids: bool) -> dict[str, Any]:

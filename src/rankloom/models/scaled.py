@@ -151,6 +151,20 @@ def with_scaling(model: Any, scaling: Scaling) -> Any:
     )
 
 
+def without_scaling(model: Any, scaling: Scaling) -> Any:
+    """The model for scaled rows that `with_scaling` made this one of.
+
+    A feature whose factor is 0 is 0 in all scaled rows, whatever its weight.
+    """
+    if isinstance(model, ScaledModel):
+        return model.inner
+    assert scaling.factor is not None
+    assert scaling.shift is not None
+    factor, there = scaling.factor, scaling.factor != 0.0
+    weights = np.divide(model.weights, factor, out=np.zeros(model.n_features), where=there)
+    return LinearModel(weights, model.bias + float(model.weights @ scaling.shift))
+
+
 def _checked(facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Scaling:
     """A scaling as a file holds it, if it is one."""
     held: dict[str, Any] = {**facts, **arrays}

@@ -70,6 +70,9 @@ class CRR(Stepper):
         c: of the inverse and constant rates; None is 10 and 0.01.
         average: the last part of the steps, 0 to 1, over which the weights are averaged; True is 0.5. None is
             0.5 as well, but 0 with l1: an average of sparse weights is not sparse.
+        scale: how features are scaled first, as `QueryScaler` does it: "minmax", "standard", "deviation",
+            "maxabs" or "rank", over all rows, or "minmax/query" and so on, within each query. The model keeps
+            the scaling.
         n_jobs: workers, which share the steps; their weights are averaged. The model depends on it.
         warm_start: `fit` goes on from where it stands.
         callback: called with (step, model); learning stops where it returns something true.
@@ -93,6 +96,7 @@ class CRR(Stepper):
         rate: str | None = None,
         c: float | None = None,
         average: bool | float | None = None,
+        scale: str | None = None,
         n_jobs: int = 1,
         warm_start: bool = False,
         callback: Callable[[int, LinearModel], Any] | None = None,
@@ -103,7 +107,7 @@ class CRR(Stepper):
         self.alpha, self.loss, self.sampler = alpha, loss, sampler
         self.steps, self.lam, self.l1, self.calibrate, self.bias = steps, lam, l1, calibrate, bias
         self.target_range, self.rate, self.c = target_range, rate, c
-        self.average, self.n_jobs = average, n_jobs
+        self.average, self.scale, self.n_jobs = average, scale, n_jobs
         self.warm_start, self.callback, self.callback_at = warm_start, callback, callback_at
         self.measure, self.seed = measure, seed
 

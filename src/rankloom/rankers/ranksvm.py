@@ -20,11 +20,11 @@ from rankloom.errors import InputError, RankloomWarning
 from rankloom.models.linear import LinearModel
 from rankloom.rankers.base import Ranker
 from rankloom.rankers.checks import flag, number, one_of, whole
+from rankloom.rankers.unscaled import warn_of_scales
 
 LOSSES = ("l2", "l1")
 PAIRS = ("all", "adjacent")
 NORMALIZE = ("pairs", "query")
-_ROWS_LOOKED_AT = 1 << 10
 _UNEVEN = 1e3
 
 
@@ -114,7 +114,7 @@ class RankSVM(Ranker):
         check_pairs(self.pairs, self.normalize)
         jobs = None if self.n_jobs is None else whole("n_jobs", self.n_jobs, 1)
         problem = PairProblem(data, adjacent=self.pairs == "adjacent", normalize=self.normalize, threads=jobs)
-        warn_of_scales(data)
+        warn_of_scales(data, "RankSVM", _UNEVEN, 0.5, stacklevel=6)
         return problem
 
     def _solved(
@@ -177,23 +177,3 @@ def check_pairs(pairs: Any, normalize: Any) -> None:
     one_of("pairs", pairs, PAIRS)
     if normalize is not None:
         one_of("normalize", normalize, NORMALIZE)
-
-
-def warn_of_scales(data: RankingData) -> None:
-    """Say so where features differ in size by orders of magnitude: the largest would rule |w|."""
-    every = max(1, data.n_rows // _ROWS_LOOKED_AT)
-    some = data.features.gather(np.arange(0, data.n_rows, every))
-    sizes = np.zeros(data.n_features, dtype=np.float32)
-    if some.columns is None:
-        sizes = np.abs(some.values).max(axis=0, initial=0.0)
-    else:
-        np.maximum.at(sizes, some.columns, np.abs(some.values))
-    sizes = sizes[sizes > 0.0]
-    if len(sizes) > 1 and float(sizes.max()) > _UNEVEN * float(np.median(sizes)):
-        warnings.warn(
-            f"features differ in scale: the largest value is {sizes.max():.3g}, that of a feature in the "
-            f"middle {np.median(sizes):.3g}; RankSVM learns faster and better from scaled ones "
-            "(rl.QueryScaler)",
-            RankloomWarning,
-            stacklevel=6,
-        )

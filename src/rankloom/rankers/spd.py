@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.linear import LinearModel
+from rankloom.models.scaled import without_scaling
 from rankloom.rankers.checks import one_of
 from rankloom.rankers.descent import (
     Course,
@@ -61,6 +62,9 @@ class SPD(Streaming):
         early: with "combined", the part of all steps that is passive-aggressive; None is 0.1.
         average: the last part of the steps, 0 to 1, over which the weights are averaged; True is 0.5.
         buffer: with "stream", how many rows the buffer holds; None is 10,000.
+        scale: how features are scaled first, as `QueryScaler` does it: "minmax", "standard", "deviation",
+            "maxabs" or "rank", over all rows, or "minmax/query" and so on, within each query. The model keeps
+            the scaling.
         n_jobs: workers, which share the steps; their weights are averaged. The model depends on it.
         warm_start: `fit` goes on from where it stands.
         callback: called with (step, model); learning stops where it returns something true.
@@ -84,6 +88,7 @@ class SPD(Streaming):
         early: float | None = None,
         average: bool | float = False,
         buffer: int | None = None,
+        scale: str | None = None,
         n_jobs: int = 1,
         warm_start: bool = False,
         callback: Callable[[int, LinearModel], Any] | None = None,
@@ -94,7 +99,7 @@ class SPD(Streaming):
         self.loss, self.learner, self.sampler = loss, learner, sampler
         self.steps, self.lam, self.C = steps, lam, C
         self.rate, self.c, self.margin, self.early = rate, c, margin, early
-        self.average, self.buffer, self.n_jobs = average, buffer, n_jobs
+        self.average, self.buffer, self.scale, self.n_jobs = average, buffer, scale, n_jobs
         self.warm_start, self.callback, self.callback_at = warm_start, callback, callback_at
         self.measure, self.seed = measure, seed
 
@@ -123,11 +128,14 @@ class SPD(Streaming):
     ) -> float:
         """What the steps bring down: lam/2 |w|^2 plus the mean loss over all pairs of these data.
 
-        Every pair is looked at. `model` is another model than the one learned: in a callback, the one given.
+        Every pair is looked at, with features as `scale` has them. `model` is another model than the one
+        learned: in a callback, the one given.
         """
         choice = self._choice()
         data = labelled(type(self).__name__, X, y, qid, sample_weight)
         known: Any = self._model() if model is None else model
+        if self._scaled_by is not None:
+            data, known = self._scaled_by.applied(data), without_scaling(known, self._scaled_by)
         return pair_objective(data, known, choice.loss, choice.lam, self.sampler == "balanced")
 
     def _weights(

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Self
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError
 from rankloom.models.linear import LinearModel
+from rankloom.models.scaled import with_scaling
+from rankloom.models.scaling import Scaling, spelled
 from rankloom.rankers.base import Ranker
 from rankloom.rankers.checks import flag, share, whole
 from rankloom.rankers.descent import (
@@ -19,6 +21,9 @@ from rankloom.rankers.descent import (
     resumed,
     stops,
 )
+from rankloom.rankers.unscaled import warn_of_scales
+
+_UNEVEN = 100.0
 
 
 class Reported(NamedTuple):
@@ -41,6 +46,7 @@ class Stepper(Ranker):
     callback_at: Any
     _course: Course
     _goes_on: bool
+    _scaled_by: Scaling | None = None
 
     def _material(self, data: RankingData) -> Material:
         raise NotImplementedError
@@ -61,14 +67,41 @@ class Stepper(Ranker):
         return course
 
     def _fit(self, data: RankingData) -> LinearModel:
-        again = flag("warm_start", self.warm_start) and hasattr(self, "_course")
-        return self._learn(data, self._course if again else None)
+        if self.scale is None:
+            warn_of_scales(data, type(self).__name__, _UNEVEN, 0.25, stacklevel=5)
+        return self._learn(data, self._course if self._again() else None)
+
+    def _again(self) -> bool:
+        return flag("warm_start", self.warm_start) and hasattr(self, "_course")
+
+    def _scaling(self, data: RankingData) -> Scaling | None:
+        """What `scale` asks for; with a warm start, what the weights so far were learned with."""
+        known = self._scaled_by
+        if not self._again():
+            self._scaled_by = super()._scaling(data)
+        elif (None if self.scale is None else spelled(self.scale)) != (known and (known.kind, known.per)):
+            before = None if known is None else known.kind
+            raise InputError(
+                f"scale must stay what it was ({before!r}) while learning goes on, got "
+                f"{self.scale!r:.60}; or "
+                "fit anew, with warm_start=False"
+            )
+        return self._scaled_by
+
+    def _refuse_scale(self, where: str) -> None:
+        """Rows that come later are not known yet, so nobody knows their scale."""
+        if self.scale is not None or self._scaled_by is not None:
+            raise InputError(
+                f"{where} cannot scale, since it does not know the rows to come; leave scale out, and scale "
+                "rows before (rl.QueryScaler)"
+            )
 
     def partial_fit(self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> Self:
         """Take `steps` more steps, on these data, from where learning stands; the count of steps goes on.
 
         Pairs are drawn within the data of this call only, so a query should come whole.
         """
+        self._refuse_scale("partial_fit")
         data = self._training_data(X, y, qid, sample_weight)
         return self._keep(self._learn(data, getattr(self, "_course", None)), data)
 
@@ -102,9 +135,13 @@ class Stepper(Ranker):
         wanted = [] if self.callback is None else stops(course.done, to, self.callback_at)
         for stop in wanted:
             course = advance(material, stages, course, stop)
-            if self.callback(stop, self._linear_model(course, data)):
+            if self.callback(stop, self._told(self._linear_model(course, data))):
                 return Reported(course, True)
         return Reported(advance(material, stages, course, to), False)
+
+    def _told(self, model: LinearModel) -> Any:
+        """A model as others see it: for rows as they are."""
+        return model if self._scaled_by is None else with_scaling(model, self._scaled_by)
 
     def _check_resumable(self, course: Course, n_features: int, workers: int) -> None:
         """Refuse to go on with other features or another number of workers."""

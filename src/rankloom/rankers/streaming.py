@@ -82,6 +82,7 @@ class Streaming(Stepper):
         """
         per_row = number("steps_per_row", steps_per_row, 0.0)
         self._check_endless()
+        self._refuse_scale("fit_stream")
         options = {"n_features": n_features, "index_base": index_base, "progress": progress}
         if is_text(source):
             options["index_base"] = "auto" if index_base is None else index_base
