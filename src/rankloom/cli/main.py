@@ -24,6 +24,7 @@ from rankloom.errors import InputError
 
 NAME = "rankloom"
 COMPLETION = "_RANKLOOM_COMPLETE"
+COMMAND = "rankloom.command"  # what the context calls the words of the command line
 
 # command -> one line of help, shown without importing the command (a test keeps both equal).
 COMMANDS = {
@@ -77,7 +78,8 @@ class Program(click.Group):
             from click.shell_completion import shell_complete
 
             sys.exit(shell_complete(self, settings, NAME, COMPLETION, instruction))
-        with self.make_context(NAME, arguments, **settings) as context:
+        with self.make_context(NAME, list(arguments), **settings) as context:
+            context.meta[COMMAND] = arguments
             self.invoke(context)
 
 
