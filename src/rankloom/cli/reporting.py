@@ -1,8 +1,8 @@
 """`--report PAGE.html`, for every command whose run can be shown: the option, and how its files are written.
 
-    @report_option                            def command(report: str | None, ...)
-    check_report(report, inputs)              before the long work: everything that would stop the writing
-    write_report(report, document(...))       after it: PAGE.html, and the run beside it as PAGE.json
+@report_option                            def command(report: str | None, ...)
+check_report(report, inputs)              before the long work: everything that would stop the writing
+write_report(report, document(...))       after it: PAGE.html, and the run beside it as PAGE.json
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import click
 
 from rankloom.cli.failures import tell
 from rankloom.cli.main import COMMAND
+
 
 def _ready(_context: click.Context, _parameter: click.Parameter, page: str | None) -> str | None:
     check_report(page)
@@ -75,4 +76,3 @@ def settings_asked() -> dict[str, Any]:
         for name, value in given.items()
         if name not in hidden and value not in (None, False, ())
     }
-

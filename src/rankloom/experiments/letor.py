@@ -292,9 +292,7 @@ def _peer(name: str, fold: Fold, measure: Measure, seed: int) -> tuple[dict[str,
     return best[1], best[0], best[2](fold.test)
 
 
-def _by_method(
-    runs: Sequence[Run], measure: str, methods: Sequence[str]
-) -> dict[str, NDArray[np.float64]]:
+def _by_method(runs: Sequence[Run], measure: str, methods: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """Each method's value for each test query of all folds."""
     return {
         method: np.concatenate(

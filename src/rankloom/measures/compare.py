@@ -180,7 +180,9 @@ def compare_values(
     ]
     values = {str(name): np.asarray(each, dtype=np.float64) for name, each in systems.items()}
     queries = np.arange(len(next(iter(values.values()))))
-    return _comparison(rows, tuple(systems), settings, Detail({measure: values}, {measure: weights}, queries, {}))
+    return _comparison(
+        rows, tuple(systems), settings, Detail({measure: values}, {measure: weights}, queries, {})
+    )
 
 
 def _measures(measures: Any) -> list[Measure]:

@@ -119,7 +119,9 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON's own types."""
         settings = {
-            each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("rows", "detail")
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("rows", "detail")
         }
         rows = [
             asdict(row) | {"significant": self.significant(row), "summary": sentence(self, row)}

@@ -48,7 +48,9 @@ def picture(chart: Chart, kind: str) -> bytes:
         raise InputError(f"format must be one of {', '.join(FORMATS)}, got {kind!r:.40}")
     if kind == "svg":
         return standalone(svg(chart, WIDE, titled=True), chart.title, chart.says).encode()
-    return _saved(chart, WIDE, True, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None})
+    return _saved(
+        chart, WIDE, True, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None}
+    )
 
 
 def svg(chart: Chart, look: Look, titled: bool = False) -> str:
@@ -90,13 +92,14 @@ def _settings(look: Look) -> Iterator[None]:
 def _drawn(chart: Chart, look: Look, titled: bool) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     names = places(chart)
     series = [dots_of(one, names) for one in chart.series]
     height = _height(chart, look, names, len(series)) + (30 if titled else 0)
-    figure = Figure(figsize=(look.width / _DPI, height / _DPI), dpi=_DPI, layout="constrained")
+    layout = ConstrainedLayoutEngine(w_pad=3 / _DPI, h_pad=3 / _DPI)
+    figure = Figure(figsize=(look.width / _DPI, height / _DPI), dpi=_DPI, layout=layout)
     FigureCanvasAgg(figure)
-    figure.get_layout_engine().set(w_pad=3 / _DPI, h_pad=3 / _DPI)
     axes = figure.subplots()
     if titled:
         figure.suptitle(short(chart.title, 80), x=0.01, ha="left", fontsize=look.size + 2, fontweight="bold")
@@ -129,7 +132,9 @@ def _plot(plot: plots.Plot) -> None:
         plots.differences(plot)
         return
     if chart.kind not in ("lines", "points"):
-        raise InputError(f"no chart is of kind {chart.kind!r:.40}; kinds are lines, points, bars, dots, differences")
+        raise InputError(
+            f"no chart is of kind {chart.kind!r:.40}; kinds are lines, points, bars, dots, differences"
+        )
     x_ratio = plot.names is None and by_ratio(chart.x_log, (x for one in plot.series for x in one.x))
     y_ratio = by_ratio(chart.y_log, plot.heights())
     axes.set_xscale("log" if x_ratio else "linear")

@@ -93,7 +93,9 @@ def _contents(sections: Sequence[Section]) -> str:
 
 def _section(name: str, section: Section) -> str:
     parts = "\n".join(_part(f"{name}-{number}", part) for number, part in enumerate(section.parts, 1))
-    return f'<section aria-labelledby="{name}"><h2 id="{name}">{_clean(section.title)}</h2>\n{parts}</section>'
+    return (
+        f'<section aria-labelledby="{name}"><h2 id="{name}">{_clean(section.title)}</h2>\n{parts}</section>'
+    )
 
 
 def _part(name: str, part: Part) -> str:

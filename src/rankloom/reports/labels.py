@@ -16,7 +16,9 @@ _SIDES = (
 Box = tuple[float, float, float, float]
 
 
-def place_labels(axes: Any, points: Sequence[tuple[float, float]], texts: Sequence[str], size: float, ink: str) -> None:
+def place_labels(
+    axes: Any, points: Sequence[tuple[float, float]], texts: Sequence[str], size: float, ink: str
+) -> None:
     """Write a text beside each point; each takes the side where it overlaps others and the edge the least."""
     figure = axes.figure
     figure.draw_without_rendering()

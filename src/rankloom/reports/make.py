@@ -1,7 +1,7 @@
 """Reports: from a run on record, or from what a function has just returned, to a page and its figures.
 
-    report(found, "page.html")                     a Tuning, a Comparison, a Letor; the run goes to page.json
-    report("page.json", "again.html", figures="figures", format="png")
+report(found, "page.html")                     a Tuning, a Comparison, a Letor; the run goes to page.json
+report("page.json", "again.html", figures="figures", format="png")
 """
 
 from __future__ import annotations

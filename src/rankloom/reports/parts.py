@@ -1,6 +1,6 @@
 """What a page is made of: plain values, so that what a kind of run shows is said without HTML or a plotting library.
 
-    Page("Tuning spd", ["lam=0.01 was best of 12 trials."], [Section("Trials", [Table(...), Chart(...)])])
+Page("Tuning spd", ["lam=0.01 was best of 12 trials."], [Section("Trials", [Table(...), Chart(...)])])
 """
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ def marks(plot: Plot) -> None:
     for place, one in enumerate(plot.series):
         _one(plot, place, one)
     for place, (name, value) in enumerate(plot.levels().items()):
-        axes.axhline(value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}")
+        axes.axhline(
+            value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"
+        )
     if plot.names is not None:
         _name_ticks(plot)
     for axis in (axes.xaxis, axes.yaxis):
@@ -143,7 +145,9 @@ def rows(plot: Plot) -> None:
         shift = (place - (n_series - 1) / 2) * each + (0.14 if above else 0.0)
         _row_marks(plot, one, [at + shift for at in one.x], CYCLE[place % len(CYCLE)], each)
     for place, (name, value) in enumerate(plot.levels().items()):
-        axes.axvline(value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}")
+        axes.axvline(
+            value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"
+        )
     axes.grid(visible=True, axis="x")
     axes.margins(x=0.06)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -152,7 +156,9 @@ def rows(plot: Plot) -> None:
     if above:
         axes.set_yticks([])
         for place, name in enumerate(names):
-            axes.text(0.0, place - 0.3, short(name), transform=axes.get_yaxis_transform(), va="center", color=INK)
+            axes.text(
+                0.0, place - 0.3, short(name), transform=axes.get_yaxis_transform(), va="center", color=INK
+            )
     else:
         axes.set_yticks(range(len(names)), [short(name) for name in names])
     axes.set_xlabel(plot.chart.y_label)
@@ -192,7 +198,9 @@ def differences(plot: Plot) -> None:
     heights = [values[int((place + 0.5) * len(values) / columns)] for place in range(columns)]
     edges = [place * len(values) / columns for place in range(columns + 1)]
     for sign, colour in ((1.0, BETTER), (-1.0, WORSE)):
-        axes.stairs([height if sign * height > 0 else 0.0 for height in heights], edges, fill=True, color=colour)
+        axes.stairs(
+            [height if sign * height > 0 else 0.0 for height in heights], edges, fill=True, color=colour
+        )
     axes.axhline(0.0, color=EDGE, lw=1.2)
     axes.grid(visible=True, axis="y")
     axes.set_xlim(0, len(values))
@@ -202,7 +210,11 @@ def differences(plot: Plot) -> None:
     value_label(plot, plot.chart.y_label)
     handles = [Patch(color=colour, label=f"{name}: {count:,}") for name, colour, count in counts]
     for place, (name, value) in enumerate(plot.levels().items()):
-        handles.append(axes.axhline(value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"))
+        handles.append(
+            axes.axhline(
+                value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"
+            )
+        )
     axes.figure.legend(
         handles=handles, loc="outside lower left", ncols=3 if plot.width < 500 else len(handles), labelcolor=INK,
         handlelength=1.1, columnspacing=1.4,

@@ -37,7 +37,9 @@ def number(value: Any) -> float | None:
 
 def places(chart: Chart) -> list[str] | None:
     """The names along the axis, in order of first appearance, where x is names; None where it is numbers."""
-    if chart.kind not in ("bars", "dots") and not any(isinstance(x, str) for one in chart.series for x in one.x):
+    if chart.kind not in ("bars", "dots") and not any(
+        isinstance(x, str) for one in chart.series for x in one.x
+    ):
         return None
     return list(dict.fromkeys(str(x) for one in chart.series for x in one.x))
 

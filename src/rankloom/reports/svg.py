@@ -1,8 +1,8 @@
 """What matplotlib writes as SVG, made fit for a page: small, without ids of its own, coloured by the page.
 
-    inlined(text, "f1", title, says)      part of a page: colours are CSS variables, so that one drawing serves
-                                          both schemes; ids begin with f1
-    standalone(text, title, says)         a file: light, on white
+inlined(text, "f1", title, says)      part of a page: colours are CSS variables, so that one drawing serves
+                                      both schemes; ids begin with f1
+standalone(text, title, says)         a file: light, on white
 """
 
 from __future__ import annotations
@@ -101,4 +101,6 @@ def _style(value: str, paint: Callable[[str], str]) -> str:
 
 def _brief(value: str) -> str:
     """Numbers with two decimals are as good as any on a screen."""
-    return _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), " ".join(value.split()))
+    return _NUMBER.sub(
+        lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), " ".join(value.split())
+    )
