@@ -17,7 +17,7 @@ class Colour(NamedTuple):
 
 
 PAGE = Colour("#ffffff", "#15181d")
-AROUND = {"page": PAGE, "back": Colour("#f3f4f7", "#0d0f12"), "shade": Colour("#00000026", "#000000b3")}
+AROUND = {"page": PAGE, "back": Colour("#f3f4f7", "#0d0f12"), "shade": Colour("#0000001f", "#000000a6")}
 """What text and figures stand on, what is behind, and the shade at the edge of what scrolls."""
 SERIES = {
     "c1": Colour("#2a52be", "#3f86f2"),

@@ -25,7 +25,7 @@ def page(run: Mapping[str, Any]) -> Page:
     title = f"{systems[1]} against {systems[0]}" if len(systems) == 2 else f"{len(systems)} rankings compared"
     sections = [
         Section("Means", [*_mean_charts(result), _mean_table(result)]),
-        Section("Differences and tests", [_difference_table(result), *_notes(rows)]),
+        Section("Differences and tests", [*_difference_tables(result), *_notes(rows)]),
         Section("Query by query", list(_query_parts(result))),
     ]
     if result["reliability"]:
@@ -70,30 +70,38 @@ def _mean_table(result: Result) -> Table:
     )
 
 
-def _difference_table(result: Result) -> Table:
-    headers = [
-        "measure", "A", "B", "mean A", "mean B", "B − A", "interval", "p Holm", "wins", "ties", "losses", "queries",
-        "p t", "p Wilcoxon", "p random.",
-    ]  # fmt: skip
-    test = result["test"]
-    rows = [
+def _difference_tables(result: Result) -> list[Part]:
+    """What the tests found; then all of what they are based on."""
+    test, rows = result["test"], result["rows"]
+    over = f" after Holm's correction over all {len(rows)} rows" if len(rows) > 1 else ""
+    less = list(dict.fromkeys(row["measure"] for row in rows if row["lower_is_better"]))
+    caption = (
+        f"The mean difference over the queries where both have a value. {MARK_SAYS} p at most "
+        f"{result['alpha']:g} by the {TESTS[test]}{over} (p Holm). Intervals: "
+        f"{result['confidence'] * 100:g} %, {_INTERVALS[result['interval']]}, one by one."
+        + (f" Less is better: {', '.join(less)}." if less else "")
+    )
+    found = [
         [
             row["measure"], row["a"], row["b"], row["mean_a"], row["mean_b"],
             signed(row["difference"], row["significant"]), interval(row), p_cell(row[f"holm_{test}"]),
-            row["wins"], row["ties"], row["losses"], row["n_queries"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    counts = [
+        [
+            row["measure"], row["a"], row["b"], row["wins"], row["ties"], row["losses"], row["n_queries"],
             *(p_cell(row[f"p_{name}"]) for name in ("t", "wilcoxon", "randomisation")),
         ]
-        for row in result["rows"]
+        for row in rows
     ]  # fmt: skip
-    over = f" after Holm's correction over all {len(rows)} rows" if len(rows) > 1 else ""
-    lower = [row["measure"] for row in result["rows"] if row["lower_is_better"]]
-    less = f" Less is better: {', '.join(dict.fromkeys(lower))}." if lower else ""
-    caption = (
-        f"{MARK_SAYS} p at most {result['alpha']:g} by the {TESTS[test]}{over} (p Holm); the other p-values are "
-        f"not corrected. Intervals: {result['confidence'] * 100:g} %, "
-        f"{_INTERVALS[result['interval']]}.{less}"
-    )
-    return Table(headers, rows, caption)
+    return [
+        Table(["measure", "A", "B", "mean A", "mean B", "B − A", "interval", "p Holm"], found, caption),
+        Table(
+            ["measure", "A", "B", "wins", "ties", "losses", "queries", "p t", "p Wilcoxon", "p random."], counts,
+            "On how many queries B is better, the same and worse; and the p-values of all tests, not corrected",
+        ),
+    ]  # fmt: skip
 
 
 def _notes(rows: Sequence[Result]) -> list[Part]:

@@ -106,7 +106,7 @@ def _part(name: str, part: Part) -> str:
 
 def table(name: str, part: Table) -> str:
     """A table in a box of its own that scrolls where the screen is narrow."""
-    numbers = [is_number_column(part, column) for column in range(len(part.headers))]
+    numbers = [column > 0 and is_number_column(part, column) for column in range(len(part.headers))]
     best = set(map(tuple, part.best))
     caption = f'<caption><span id="{name}-c">{_prose(part.caption)}</span></caption>' if part.caption else ""
     told = f'aria-labelledby="{name}-c"' if part.caption else 'aria-label="A table"'
@@ -135,11 +135,18 @@ def _cells(
 ) -> Iterator[str]:
     for column, (value, right) in enumerate(zip(row, numbers, strict=False)):
         text = shown(value, digits)
-        inner = f"<strong>{_clean(text)}</strong>" if (place, column) in best else _clean(text)
+        inner = _marked(text) if right else _clean(text)
+        inner = f"<strong>{inner}</strong>" if (place, column) in best else inner
         if column == 0:
             yield f'<th scope="row"{_class(right, text)}>{inner}</th>'
         else:
             yield f"<td{_class(right, text)}>{inner}</td>"
+
+
+def _marked(text: str) -> str:
+    """A mark behind a number hangs beside it, so that numbers stay aligned."""
+    bare = text.rstrip("*")
+    return _clean(bare) + (f"<sup>{text[len(bare) :]}</sup>" if bare != text else "")
 
 
 def _figure(name: str, chart: Chart) -> str:

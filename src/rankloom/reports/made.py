@@ -1,4 +1,4 @@
-"""How a run was made: the command, and tables of its settings, data, versions and machine."""
+"""How a run was made: the command, and tables of its data, settings, versions and machine."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ def made_of(run: Mapping[str, Any]) -> tuple[str, list[Table]]:
             "Data; the fingerprint is a hash of their content",
         ),
         _pairs("setting", run["settings"], "Settings"),
-        _pairs("package", run["versions"], "Versions"),
-        _pairs("machine", run["machine"], "Machine"),
+        _pairs("what", {**run["versions"], **run["machine"]}, "Versions and machine"),
     ]  # fmt: skip
     return str(run.get("command") or ""), [table for table in tables if table.rows]
 

@@ -43,7 +43,7 @@ class Plot(NamedTuple):
 
 def names_above(names: Sequence[str], width: float) -> bool:
     """Whether names stand above their bars, since there is no room beside them."""
-    return width < 500 and max((len(short(name)) for name in names), default=0) > 8
+    return width < 500 and max((len(short(name)) for name in names), default=0) > 12
 
 
 def value_label(plot: Plot, label: str) -> None:
@@ -51,13 +51,13 @@ def value_label(plot: Plot, label: str) -> None:
     plot.axes.set_title(label, loc="left", fontsize=plot.size, color=SOFT, pad=8)
 
 
-def ticks_by_ratio(axis: Any) -> None:
+def ticks_by_ratio(axis: Any, most: int) -> None:
     """Ticks at powers of ten; at 1, 2 and 5 of them where there are few."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     low, high = axis.get_view_interval()
     few = low > 0 and high / low < 100
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=8))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=most))
     axis.set_major_formatter(FuncFormatter(lambda value, _place: ratio_text(value)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -80,7 +80,7 @@ def marks(plot: Plot) -> None:
         _name_ticks(plot)
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
-            ticks_by_ratio(axis)
+            ticks_by_ratio(axis, 9 if plot.width > 500 or axis is axes.yaxis else 6)
     _legend(plot, least=2 if not chart.lines and not chart.diagonal else 1)
     if chart.kind == "points" and chart.labels and plot.series:
         first = plot.series[0]
