@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.states import resume
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
+    from rankloom.reports.make import report
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
@@ -169,6 +170,7 @@ _HOMES = {
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
     "reliability_curve": "rankloom.measures.curves",
+    "report": "rankloom.reports.make",
     "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
@@ -270,6 +272,7 @@ __all__ = [
     "read_scores",
     "read_text",
     "reliability_curve",
+    "report",
     "resume",
     "run_scores",
     "save_store",

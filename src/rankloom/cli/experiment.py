@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rankloom.cli.compiling import telling_of_compiling
 from rankloom.cli.failures import tell
 from rankloom.cli.output import print_json, print_table
 from rankloom.cli.progress import progress
+from rankloom.cli.reporting import check_report, report_option, settings_asked, write_report
 
 _RUNNING = [
     click.option(
@@ -36,6 +38,7 @@ _RUNNING = [
 @click.argument("folder")
 @options.all_of(_RUNNING)
 @options.measures
+@report_option
 @options.as_json
 @options.n_features
 def command(
@@ -43,6 +46,7 @@ def command(
     folder: str,
     methods: str | None,
     measures: tuple[str, ...],
+    report: str | None,
     as_json: bool,
     **more: Any,
 ) -> None:
@@ -57,7 +61,10 @@ def command(
       rankloom experiment letor MQ2008 --methods spd,crr,lightgbm --baseline lightgbm -m ndcg@10,map
     """
     from rankloom.experiments.letor import MEASURES, letor
+    from rankloom.experiments.run import document
 
+    check_report(report, (more["record"],))
+    begin = time.perf_counter()
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     n_features = more.pop("n_features")
     reading = {} if n_features is None else {"n_features": n_features}
@@ -69,6 +76,15 @@ def command(
             if Path(more["record"]).exists():
                 tell(f"what is done so far is in {more['record']}; the same command goes on from there")
             raise
+    if report is not None:
+        run = document(
+            "letor",
+            found.for_run(),
+            settings=settings_asked(),
+            data=found.data,
+            seconds=time.perf_counter() - begin,
+        )
+        write_report(report, run, (more["record"],))
     if as_json:
         print_json({"folder": folder, "record": more["record"], **found.to_dict()})
         return

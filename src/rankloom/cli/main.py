@@ -24,6 +24,7 @@ from rankloom.errors import InputError
 
 NAME = "rankloom"
 COMPLETION = "_RANKLOOM_COMPLETE"
+COMMAND = "rankloom.command"  # what the context calls the words of the command line
 
 # command -> one line of help, shown without importing the command (a test keeps both equal).
 COMMANDS = {
@@ -39,6 +40,7 @@ COMMANDS = {
     "mix": "Find the alpha for which alpha A + (1 - alpha) B ranks best, of all from 0 to 1.",
     "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
     "experiment": "Run a published protocol over a data set, all methods in one table.",
+    "report": "Make the page of a run again, and its figures as files.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }
@@ -78,7 +80,8 @@ class Program(click.Group):
             from click.shell_completion import shell_complete
 
             sys.exit(shell_complete(self, settings, NAME, COMPLETION, instruction))
-        with self.make_context(NAME, arguments, **settings) as context:
+        with self.make_context(NAME, list(arguments), **settings) as context:
+            context.meta[COMMAND] = arguments
             self.invoke(context)
 
 

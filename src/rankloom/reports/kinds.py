@@ -1,0 +1,26 @@
+"""Which module makes the page of which kind of run. Each has `page(run) -> Page`, and is imported when asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rankloom.errors import InputError
+from rankloom.reports.parts import Page
+
+KINDS = {
+    "compare": "rankloom.reports.compare",
+    "letor": "rankloom.reports.letor",
+    "tune": "rankloom.reports.tune",
+}
+
+
+def builder(kind: str) -> Callable[[Mapping[str, Any]], Page]:
+    """What makes a page of a run of this kind."""
+    if kind not in KINDS:
+        raise InputError(
+            f"a run of kind {kind!r:.40} has no page; kinds are {', '.join(KINDS)}; a newer rankloom may know it"
+        )
+    found: Callable[[Mapping[str, Any]], Page] = importlib.import_module(KINDS[kind]).page
+    return found
