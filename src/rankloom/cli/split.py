@@ -58,7 +58,7 @@ def command(
     cut = split(data, parts, seed=seed)
     for part, output in zip(cut, outputs, strict=True):
         write(part, output)
-    sizes = [{"output": output, "queries": part.n_queries, "rows": part.n_rows}
+    sizes: list[dict[str, Any]] = [{"output": output, "queries": part.n_queries, "rows": part.n_rows}
              for part, output in zip(cut, outputs, strict=True)]  # fmt: skip
     if as_json:
         print_json({"data": source, "seed": seed, "parts": sizes})

@@ -12,7 +12,7 @@ def page(run: Mapping[str, Any]) -> Page:
     """What a newcomer should see: who is best, whether that is chance, what it costs, what a model knows."""
     found = run["result"]
     sections = [
-        Section("How good each ranking is", [_table(found), _quality(found)]),
+        Section("How good each ranking is", [_table(found), _quality(found), _who(found)]),
         Section("Could it be chance?", [*_chance(found)]),
         Section("What it costs", [_cost(found)]),
     ]
@@ -27,16 +27,20 @@ def page(run: Mapping[str, Any]) -> Page:
 def _table(found: Mapping[str, Any]) -> Table:
     measures = found["measures"]
     rows: list[list[Cell]] = [
-        [one["name"], one["says"], *(one["measures"][name] for name in measures), _settings(one)]
-        for one in found["systems"]
+        [one["name"], *(one["measures"][name] for name in measures)] for one in found["systems"]
     ]
     rankers = [place for place, one in enumerate(found["systems"]) if one["choosing"] is not None]
     marks = [
         (max(rankers, key=lambda place: float(found["systems"][place]["measures"][name])), column)
-        for column, name in enumerate(measures, 2)
+        for column, name in enumerate(measures, 1)
     ]
     caption = "Measured on the test queries. The best of the rankers stands out."
-    return Table(["ranking", "what it is", *measures, "settings chosen"], rows, caption, best=marks)
+    return Table(["ranking", *measures], rows, caption, best=marks)
+
+
+def _who(found: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = [[one["name"], one["says"], _settings(one)] for one in found["systems"]]
+    return Table(["ranking", "what it is", "settings chosen"], rows, "Settings were chosen by folds.")
 
 
 def _settings(one: Mapping[str, Any]) -> str:
@@ -52,7 +56,7 @@ def _quality(found: Mapping[str, Any]) -> Chart:
     systems = sorted(found["systems"], key=lambda one: -one["measures"][measure])
     values = [one["measures"][measure] for one in systems]
     names = [one["name"] for one in systems]
-    says = ", ".join(f"{name} {value:.4f}" for name, value in zip(names, values, strict=True))
+    says = f"From {names[0]} with {values[0]:.4f} down to {names[-1]} with {values[-1]:.4f}."
     return Chart(
         "quality",
         f"{measure} on the test queries",
@@ -100,7 +104,7 @@ def _chance(found: Mapping[str, Any]) -> list[Part]:
     chart = Chart(
         "differences", f"{measure}: difference from {baseline}", "bars", "difference", "",
         [Series("difference", names, values, low, high)],
-        ", ".join(f"{name} {value:+.4f}" for name, value in zip(names, values, strict=True)),
+        "Lines are intervals; where one crosses 0, the difference may be chance.",
     )  # fmt: skip
     return [Table(headers, rows, caption), chart]
 
@@ -112,7 +116,7 @@ def _cost(found: Mapping[str, Any]) -> Chart:
     return Chart(
         "cost", "Quality against the time to learn once", "points", "seconds", measure,
         [Series(measure, seconds, [one["measures"][measure] for one in timed])],
-        ", ".join(f"{one['name']} {one['seconds']:.3f} s" for one in timed),
+        "The further up and to the left, the better.",
         x_log=True,
         labels=[one["name"] for one in timed],
     )  # fmt: skip
@@ -155,7 +159,5 @@ def _weights(weights: Mapping[str, Any]) -> list[Part]:
     if "true" in weights:
         series.append(Series("truth", weights["names"], weights["true"]))
         text += " Beside them those by which the labels were drawn."
-    says = ", ".join(
-        f"{name} {weight:+.2f}" for name, weight in zip(weights["names"], weights["learned"], strict=True)
-    )
+    says = f"The strongest is {weights['names'][0]} with {weights['learned'][0]:+.2f}."
     return [Text(text), Chart("weights", "Strongest weights", "bars", "weight", "", series, says)]
