@@ -1,6 +1,6 @@
 # Everything a contributor needs, from a plain Python and make. `make` alone lists it.
 #
-# The environment is built in .venv, in two steps: what rankloom needs to run, and what proves it. Each step leaves
+# The environment is built in .venv, in two steps: what the demo needs to run, and what proves it. Each step leaves
 # a stamp, so that a second run starts at once and a changed pyproject.toml is installed again.
 
 PYTHON ?= python3
@@ -33,7 +33,7 @@ help: ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /|/' | \
 		while IFS='|' read -r name what; do printf '  make %-9s %s\n' "$$name" "$$what"; done
 
-demo: $(RUNTIME) ## generate judged data with a known truth, rank it, measure it, show a table
+demo: $(RUNTIME) ## all families of rankers learn from judged data; a table, and a page for the browser
 	@$(RUN)rankloom demo --force $(ARGS)
 	@echo; echo "rankloom is in $(VENV)/bin; this puts it on your path:  . $(VENV)/bin/activate"
 
@@ -99,12 +99,12 @@ $(VENV)/.base:
 
 $(RUNTIME): pyproject.toml constraints.txt $(VENV)/.base
 	@echo "installing rankloom into .venv"
-	@$(PIP) install $(PINNED) --editable .
+	@$(PIP) install $(PINNED) --editable '.[trees,report]'
 	@touch $@
 
 $(TESTS): pyproject.toml constraints.txt $(RUNTIME)
 	@echo "installing the test tools into .venv"
-	@$(PIP) install $(PINNED) --editable '.[tables]' --group test
+	@$(PIP) install $(PINNED) --editable '.[tables,trees,report]' --group test
 	@touch $@
 
 $(DOCS): pyproject.toml $(RUNTIME)

@@ -41,7 +41,7 @@ COMMANDS = {
     "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
     "experiment": "Run a published protocol over a data set, all methods in one table.",
     "report": "Make the page of a run again, and its figures as files.",
-    "demo": "Make judged data with a known truth, rank it, measure it and compare.",
+    "demo": "Learn judged data with every family of rankers, compare them, and show it on a page.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }
 
