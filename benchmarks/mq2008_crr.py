@@ -156,11 +156,8 @@ def methods(steps: int) -> dict[str, tuple[Fit, bool]]:
         "rl.CRR(calibrate=False)": (ours(0.5, steps, **raw), False),
         "rl.CRR()": (ours(0.5, steps), False),
         "rl.CRR(loss='logistic', alpha=1)": (ours(1.0, steps, loss="logistic"), True),
+        "rl.CRR(loss='logistic', calibrate=False)": (ours(0.5, steps, loss="logistic", **raw), False),
         "rl.CRR(loss='logistic')": (ours(0.5, steps, loss="logistic"), False),
-        "rl.CRR(loss='logistic', calibrate=True)": (
-            ours(0.5, steps, loss="logistic", calibrate=True),
-            False,
-        ),
     }
 
 

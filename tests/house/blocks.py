@@ -1,6 +1,7 @@
 """The code blocks of a documentation page, and the outputs that the page says they have.
 
     ```python       runs, all of a page in one namespace and one empty folder
+    <!-- new program -->     on the line before: this block and those after it run here, in a new namespace
     ```text         right after it: what it prints
     ```console      "$ command" lines, each with its output below it; runs in the same folder
     <!-- no-run: why -->     on the line before: the block is shown, not run
@@ -17,6 +18,7 @@ from pathlib import Path
 from textwrap import dedent
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*)[^`]*$")
+NEW_PROGRAM = "<!-- new program -->"
 NO_RUN = re.compile(r"<!-- no-run: \S.* -->")
 
 
@@ -29,6 +31,7 @@ class Block:
     text: str
     run: bool = True
     output: str | None = None
+    begins: bool = False
 
 
 @dataclass
@@ -39,6 +42,7 @@ class _Reader:
     def end_of_block(self, block: Block) -> None:
         block.text = dedent(block.text)
         block.run = not NO_RUN.fullmatch(self.before.strip())
+        block.begins = self.before.strip() == NEW_PROGRAM
         printed = block.language in ("text", "output") and self.before.startswith("```")
         if printed and self.blocks and self.blocks[-1].language == "python":
             self.blocks[-1].output = block.text

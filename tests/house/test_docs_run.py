@@ -67,15 +67,17 @@ def test_examples_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 
 def in_turn(blocks: list[Block]) -> list[list[Block]]:
-    """Console blocks one by one; the page's Python all together, where its first block stands."""
+    """Console blocks one by one; the Python of each program all together, where its first block stands."""
     runs: list[list[Block]] = []
-    python = [block for block in blocks if block.language == "python"]
+    program: list[Block] | None = None
     for block in blocks:
         if block.language == "console":
             runs.append([block])
-        elif block.language == "python" and python:
-            runs.append(python)
-            python = []
+        elif block.language == "python":
+            if program is None or block.begins:
+                program = []
+                runs.append(program)
+            program.append(block)
     return runs
 
 

@@ -202,10 +202,18 @@ def test_hinge_values_are_labels(calibrate: bool) -> None:
         assert np.abs(values - y).max() < 0.25 * (high - low)
 
 
-def test_calibration_is_by_default_for_squared_and_hinge_loss() -> None:
+def test_calibration_is_the_default_unless_logistic_loss_has_too_few_rows() -> None:
     y = np.asarray(LETOR.y) > 0
-    binary = RankingData(LETOR.X, y, np.repeat(LETOR.qids, LETOR.lengths))
-    for loss, usual in (("squared", True), ("hinge", True), ("logistic", False)):
+    all_rows = RankingData(LETOR.X, y, np.repeat(LETOR.qids, LETOR.lengths))
+    few = all_rows.take(slice(0, 20))
+    assert all_rows.n_rows >= 920 > few.n_rows  # twenty a feature
+    cases = [
+        ("squared", few, True),
+        ("hinge", few, True),
+        ("logistic", few, False),
+        ("logistic", all_rows, True),
+    ]
+    for loss, binary, usual in cases:
         default, same, other = (
             CRR(loss=loss, steps=500, calibrate=choice).fit(binary).model_.weights
             for choice in (None, usual, not usual)

@@ -46,6 +46,7 @@ from rankloom.rankers.stepper import Stepper
 
 CRR_SAMPLERS = ("pairs", "balanced")
 _RAREST = 1e-9
+_ROWS_A_FEATURE = 20
 
 
 class CRR(Stepper):
@@ -60,8 +61,9 @@ class CRR(Stepper):
         lam: how much large weights cost; the bias costs nothing.
         l1: how much the absolute values of weights cost, which makes weights of little use exactly 0.
         calibrate: after learning, fit the scale and offset of the scores to the training labels, exactly.
-            None does so for squared and hinge loss. Logistic loss needs it less, and with rare labels and
-            many features, which fit training labels too well, it would make values too sure.
+            None does so for squared and hinge loss; for logistic loss where there are twenty rows or more a
+            feature: it needs it less, and features that are many fit training labels so well that it would
+            make values too sure.
         bias: learn a bias. Without one, and uncalibrated, scores are 0 where all features are.
         target_range: with logistic loss, the labels that stand for 0 and 1; None is (0, 1) where all labels
             are within, else the smallest and the largest label.
@@ -224,12 +226,17 @@ class CRR(Stepper):
         )
         return [Stage(last, recipe, limit)]
 
+    def _calibrates(self, data: RankingData) -> bool:
+        if self.calibrate is None:
+            return self.loss != "logistic" or data.n_rows >= _ROWS_A_FEATURE * data.n_features
+        return flag("calibrate", self.calibrate)
+
     def _linear_model(self, course: Course, data: RankingData) -> LinearModel:
         """The model as the steps left it, or calibrated."""
         weights, bias = mean_weights(course)
         targets, ends = self._targets(data)
         link = "logistic" if self.loss == "logistic" else "identity"
-        if self.loss != "logistic" if self.calibrate is None else flag("calibrate", self.calibrate):
+        if self._calibrates(data):
             plain = LinearModel(weights, bias)
             scores = data.in_query_order(plain.decision_function(data))
             if self.loss == "hinge":
