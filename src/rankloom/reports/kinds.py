@@ -1,4 +1,4 @@
-"""Which module makes the page of which kind of run. Each has `page(run) -> Page`, and is imported when asked for."""
+"""Which module makes the page of which kind of run: each has `page(run)`, and is imported when asked for."""
 
 from __future__ import annotations
 
