@@ -35,13 +35,11 @@ def page(run: Mapping[str, Any]) -> Page:
 
 def _mean_charts(result: Result) -> list[Chart]:
     """One figure a measure: each system's mean and its interval."""
-    percent = f"{result['confidence'] * 100:g} %"
+    percent, keys = f"{result['confidence'] * 100:g} %", ("mean", "low", "high")
     return [
         Chart(
             f"{measure} by system", f"{measure} by system", "dots", "system", measure,
-            [Series(
-                measure, list(means), *([one[key] for one in means.values()] for key in ("mean", "low", "high"))
-            )],
+            [Series(measure, list(means), *([one[key] for one in means.values()] for key in keys))],
             f"Means over queries; the line is each mean's own {percent} interval. Systems are compared on "
             "the same queries, so that a difference can be clear where these intervals overlap.",
         )

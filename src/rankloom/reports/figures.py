@@ -79,7 +79,8 @@ def _settings(look: Look) -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({
             "svg.fonttype": "none", "svg.hashsalt": "rankloom", "text.parse_math": False,
-            "path.simplify": False, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": look.size,
+            "path.simplify": False, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
+            "font.size": look.size,
             "text.color": INK, "axes.labelcolor": SOFT, "axes.edgecolor": EDGE, "xtick.color": EDGE,
             "ytick.color": EDGE, "xtick.labelcolor": SOFT, "ytick.labelcolor": SOFT, "grid.color": GRID,
             "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
@@ -94,6 +95,8 @@ def _drawn(chart: Chart, look: Look, titled: bool) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+    if chart.kind == "differences":  # where a query comes does not matter
+        chart = chart._replace(series=[one._replace(x=range(len(one.y))) for one in chart.series])
     names = places(chart)
     series = [dots_of(one, names) for one in chart.series]
     height = _height(chart, look, names, len(series)) + (30 if titled else 0)

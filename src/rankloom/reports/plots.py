@@ -107,7 +107,7 @@ def _one(plot: Plot, place: int, one: Dots) -> None:
     dashes = _DASHES[place // len(CYCLE) % len(_DASHES)] if joined else ""
     axes.plot(
         one.x, one.y, color=colour, marker=marker, ls=dashes, label=short(one.name, 80),
-        ms=5.5 if joined else 8, mec="none",
+        ms=5.5 if joined else 8, mew=0,
     )  # fmt: skip
     if one.low is None or one.high is None or not one.x:
         return
@@ -191,7 +191,7 @@ def _row_marks(plot: Plot, one: Dots, where: Sequence[float], colour: str, each:
         axes.barh(where, one.y, height=0.86 * each, color=colour, label=name)
         axes.axvline(0.0, color=EDGE, lw=1.0)
     else:
-        axes.plot(one.y, where, color=colour, marker="o", ms=8, ls="", mec="none", label=name)
+        axes.plot(one.y, where, color=colour, marker="o", ms=8, ls="", mew=0, label=name)
     if one.low is not None and one.high is not None:
         line = INK if plot.chart.kind == "bars" else colour
         axes.hlines(where, one.low, one.high, color=line, lw=2.0 if plot.chart.kind == "dots" else 1.4)
