@@ -99,8 +99,8 @@ def test_tune_and_letor(run: Any, tmp_path: Path) -> None:
     assert found["data"]["fold 1 test"]["queries"] == 10
     check(Path("letor-page.html").read_text())
     line = (
-        "tune spd made/Fold1/train.txt --valid made/Fold1/vali.txt --model m.rank --set steps=300 --workers 1 "
-        "--space lam=0.1,1 --report tune.html"
+        "tune spd made/Fold1/train.txt --valid made/Fold1/vali.txt --model m.rank --set steps=300 "
+        "--workers 1 --space lam=0.1,1 --report tune.html"
     )
     assert "wrote tune.html" in run(line).stderr
     found = json.loads(Path("tune.json").read_text())
@@ -116,8 +116,8 @@ def test_tune_and_letor(run: Any, tmp_path: Path) -> None:
     [
         ("compare scores.txt other.txt test.txt --report page.txt", "must have a name that ends in .html"),
         ("compare scores.txt other.txt test.txt --report none/page.html", "the folder none does not exist"),
-        ("compare scores.txt other.json test.txt --report other.html", "other.json is there already, and no report"),
-        ("compare scores.txt other.txt test.txt --report mine.html", "mine.html is there already, and no report"),
+        ("compare scores.txt other.json test.txt --report other.html", "other.json is there already, and no"),
+        ("compare scores.txt other.txt test.txt --report mine.html", "mine.html is there already, and no"),
         ("experiment letor made --methods spd --report letor.html", "the report would replace letor.json"),
         ("tune spd test.txt --folds 2 --model m.html --report m.html", "the report would replace m.html"),
         ("tune spd test.txt --folds 2 --model m --record r.json --report r.html", "would replace r.json"),
