@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from rankloom.kernels.compile import kernel
+from rankloom.kernels.memory import prefetch
 from rankloom.kernels.ranksvm_plan import (
     HINGES,
     LEAF,
@@ -37,41 +38,49 @@ from rankloom.kernels.ranksvm_plan import (
 )
 from rankloom.kernels.ranksvm_two import bend_two, evaluate_two, order_two, sort_by, sum_two
 from rankloom.kernels.spd import Rows
-from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
+from rankloom.kernels.vectors import (
+    BLOCK,
+    STEP,
+    add_1,
+    add_8,
+    dots_1,
+    dots_4,
+    masked_sums,
+    running_sums_8,
+    running_sums_16,
+    running_sums_32,
+)
 
 _0: Any
 _1: Any
-_0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
-_LEAF, _TILE = np.uint64(LEAF), np.uint64(TILE)
+_0, _1, _2, _3, _4, _8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
+_LEAF, _TILE, _BLOCK = np.uint64(LEAF), np.uint64(TILE), np.uint64(BLOCK)
+_AHEAD, _LINE = np.uint64(2048), np.uint64(16)  # values: how far ahead rows are fetched, and by how many
 
 
 @kernel(fast_sums=True, allocates=False)
 def _dots(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
-    """z = X v for these rows; four rows at a time share the loads of v."""
+    """z = X v for these rows; v is packed where rows are dense and have 8 columns or more."""
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
-    if width == _0:
+    if width >= _BLOCK:
+        ahead, end = _AHEAD // width + _4, np.uint64(len(listed))
+        while k + _4 <= last:
+            for near in range(min(k + ahead, end), min(k + ahead + _4, end)):
+                at = np.uint64(listed[near]) * width
+                for j in range(at, at + width, _LINE):
+                    prefetch(values, j)
+            dots_4(values, listed, k, width, base, v, z)
+            k += _4
         while k < last:
-            row, total = np.uint64(listed[k]), 0.0
-            for e in range(offsets[row], offsets[row + _1]):
-                total += v[columns[e]] * values[e]
-            z[row - base] = total
+            dots_1(values, listed, k, width, base, v, z)
             k += _1
         return
-    while k + _4 <= last:
-        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
-        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
-        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
-        of_a, of_b, of_c, of_d = 0.0, 0.0, 0.0, 0.0
-        for j in range(width):
-            of_a += v[j] * values[at_a + j]
-            of_b += v[j] * values[at_b + j]
-            of_c += v[j] * values[at_c + j]
-            of_d += v[j] * values[at_d + j]
-        z[a - base], z[b - base], z[c - base], z[d - base] = of_a, of_b, of_c, of_d
-        k += _4
     while k < last:
         row, total = np.uint64(listed[k]), 0.0
+        if width == _0:
+            for e in range(offsets[row], offsets[row + _1]):
+                total += v[columns[e]] * values[e]
         for j in range(width):
             total += v[j] * values[row * width + j]
         z[row - base] = total
@@ -80,30 +89,23 @@ def _dots(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: 
 
 @kernel(fast_sums=True, allocates=False)
 def _add(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, g: Any) -> None:
-    """g += X^T u over these rows."""
+    """g += X^T u over these rows; g is packed as v is."""
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
-    if width == _0:
+    if width >= _BLOCK:
+        while k + _8 <= last:
+            add_8(values, listed, k, width, base, u, g)
+            k += _8
         while k < last:
-            row = np.uint64(listed[k])
-            scale = u[row - base]
-            for e in range(offsets[row], offsets[row + _1]):
-                g[columns[e]] += scale * values[e]
+            add_1(values, listed, k, width, base, u, g)
             k += _1
         return
-    while k + _4 <= last:
-        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
-        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
-        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
-        of_a, of_b, of_c, of_d = u[a - base], u[b - base], u[c - base], u[d - base]
-        for j in range(width):
-            g[j] += (of_a * values[at_a + j] + of_b * values[at_b + j]) + (
-                of_c * values[at_c + j] + of_d * values[at_d + j]
-            )
-        k += _4
     while k < last:
         row = np.uint64(listed[k])
         scale = u[row - base]
+        if width == _0:
+            for e in range(offsets[row], offsets[row + _1]):
+                g[columns[e]] += scale * values[e]
         for j in range(width):
             g[j] += scale * values[row * width + j]
         k += _1

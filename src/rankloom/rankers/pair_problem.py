@@ -35,7 +35,7 @@ from rankloom.kernels.ranksvm_plan import (
 )
 from rankloom.kernels.spread import spread_of
 from rankloom.kernels.threads import ordered_map, thread_count
-from rankloom.kernels.vectors import LANES
+from rankloom.kernels.vectors import BLOCK, LANES, packed_places, packed_size
 from rankloom.rankers.descent import kernel_rows, labels_of
 
 CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
@@ -109,19 +109,34 @@ class PairProblem:
         self._large_scratch = _scratch(self._plan, largest) if largest else None
         wide = len(self._rows.values) * 8 // (1 << 22)
         self._pieces = min(16, max(1, wide)) if self._large else 0
-        self._sums = np.zeros((len(self._blocks) + self._pieces, self.n_features))
+        self._is_packed = self._rows.width >= BLOCK
+        width = packed_size(self.n_features) if self._is_packed else self.n_features
+        self._sums = np.zeros((len(self._blocks) + self._pieces, width))
         self.n_evaluations = self.n_products = 0
 
     def _size(self, batch: int) -> int:
         g = self._batches.groups[batch]
         return int(self._plan.stops[g] - self._plan.starts[g])
 
+    def _packed(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """v as the passes over rows take it."""
+        if not self._is_packed:
+            return v
+        packed = np.zeros(packed_size(self.n_features))
+        packed[packed_places(self.n_features)] = v
+        return packed
+
+    def _total(self) -> NDArray[np.float64]:
+        """X^T u, from all sums."""
+        total = self._sums.sum(axis=0)
+        return np.asarray(total[packed_places(self.n_features)] if self._is_packed else total)
+
     def evaluate(self, w: NDArray[np.float64], loss: str = "squared") -> tuple[Losses, NDArray[np.float64]]:
         """The losses at w, and the gradient of the one asked for; products are with the Hessian here."""
         if self._last is not None and self._last[0] == loss and np.array_equal(self._last[1], w):
             return self._last[2]  # a path begins where it was, and the stopping rule at 0
         self.n_evaluations += 1
-        which = SQUARES if loss == "squared" else HINGES
+        which, packed = SQUARES if loss == "squared" else HINGES, self._packed(w)
         losses = np.zeros((len(self._blocks) + 1, 2))
         self._sums[:] = 0.0
 
@@ -136,7 +151,7 @@ class PairProblem:
                 self._blocks,
                 first,
                 last,
-                w,
+                packed,
                 which,
                 self._scratch[chunk],
                 losses,
@@ -150,7 +165,7 @@ class PairProblem:
             kernel.list_active(self._batches, self._state, batch)
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
-        gradient = self._sums.sum(axis=0) * (2.0 if loss == "squared" else 1.0)
+        gradient = self._total() * (2.0 if loss == "squared" else 1.0)
         self._last = loss, w.copy(), (found, gradient)
         return found, gradient
 
@@ -183,6 +198,7 @@ class PairProblem:
     def product(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Hessian of the squares, at the last w evaluated, times v."""
         self.n_products += 1
+        packed = self._packed(v)
         self._sums[:] = 0.0
 
         def small(chunk: int) -> None:
@@ -196,7 +212,7 @@ class PairProblem:
                 self._blocks,
                 first,
                 last,
-                v,
+                packed,
                 self._scratch[chunk],
                 self._sums,
             )
@@ -208,7 +224,7 @@ class PairProblem:
                 self._plan, self._weights, self._batches, self._state, batch, self._large_scratch
             )
             self._add(batch)
-        return np.asarray(2.0 * self._sums.sum(axis=0))
+        return 2.0 * self._total()
 
     @property
     def is_one_query(self) -> bool:
@@ -266,7 +282,7 @@ class PairProblem:
         kernel.list_active(self._batches, self._state, 0)
         self._sums[:] = 0.0
         self._add(0)
-        return np.asarray(2.0 * self._sums.sum(axis=0))
+        return 2.0 * self._total()
 
     def _evaluate_large(self, batch: int, which: int, losses: NDArray[np.float64]) -> None:
         scratch = self._large_scratch
@@ -299,10 +315,10 @@ class PairProblem:
 
     def _dots_into(self, z: NDArray[np.float64], batch: int, v: NDArray[np.float64], active: bool) -> None:
         listed, begin, end, base = self._listed(batch, active)
-        cuts = _cuts(begin, end, self._pieces)
+        cuts, packed = _cuts(begin, end, self._pieces), self._packed(v)
 
         def work(piece: int) -> None:
-            kernel.dots_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, v, z)
+            kernel.dots_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, packed, z)
 
         self._each(work, self._pieces)
 
