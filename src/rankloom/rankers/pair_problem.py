@@ -26,6 +26,7 @@ from rankloom.kernels.ranksvm_plan import (
     LEAF,
     SQUARES,
     TILE,
+    TWO,
     Batches,
     Plan,
     Scratch,
@@ -88,7 +89,6 @@ class PairProblem:
         self.threads = thread_count(threads)
         self._rows = kernel_rows(data.features)
         self._plan = plan_of(*cells, adjacent)
-        row_weights = np.empty(0) if data.weights is None else data.weights
         totals = _pair_weights(self._plan, cells, data.weights)
         shares = _shares(self._plan, data.offsets, data.query_weights, totals, normalize)
         self.pair_weight = float(shares @ totals)
@@ -96,7 +96,7 @@ class PairProblem:
         self._at_zero: dict[str, NDArray[np.float64]] = {}
         self._diagonal: NDArray[np.float64] | None = None
         self._last: tuple[str, NDArray[np.float64], tuple[Losses, NDArray[np.float64]]] | None = None
-        self._weights = Weights(as_kernel(row_weights, np.float64), shares)
+        self._weights = Weights(_by_place(self._plan, data.weights), shares)
         self._batches, self._large, self._span = _batches(self._plan, data.features, cache)
         self._blocks = _blocks(self._batches, self._large, data.features)
         self._state = _state(self._plan, self._batches, data.n_rows)
@@ -162,7 +162,7 @@ class PairProblem:
         for batch in self._large:
             self._dots(batch, w, active=False)
             self._evaluate_large(batch, which, losses[-1])
-            kernel.list_active(self._batches, self._state, batch)
+            kernel.list_active(self._plan, self._batches, self._state, batch)
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
         gradient = self._total() * (2.0 if loss == "squared" else 1.0)
@@ -238,7 +238,8 @@ class PairProblem:
         if size < _LEAST_SAMPLED or len(self._weights.rows):
             return None
         start = int(self._plan.starts[0])
-        by_label = self._plan.by_label[start : start + size].astype(np.int64)
+        by_label = np.empty(size, dtype=np.int64)
+        by_label[self._plan.place[start : start + size] - np.uint32(start)] = np.arange(size)
         counts = np.bincount(self._plan.level[start : start + size])
         steps = np.clip(counts // _KEPT, 1, _THINNER)
         if 4 * (-(-counts // steps)).sum() > size:
@@ -253,7 +254,7 @@ class PairProblem:
         return PairProblem(part, adjacent=self._plan.adjacent, threads=self.threads, cache=self._cache)
 
     def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """X v of the query's rows."""
+        """X v of the query's rows, by place."""
         z = np.zeros(self._size(0))
         if v.any():
             self._dots_into(z, 0, v, active=False)
@@ -279,7 +280,7 @@ class PairProblem:
 
     def pull(self) -> NDArray[np.float64]:
         """The gradient of the squares, right after `move`."""
-        kernel.list_active(self._batches, self._state, 0)
+        kernel.list_active(self._plan, self._batches, self._state, 0)
         self._sums[:] = 0.0
         self._add(0)
         return 2.0 * self._total()
@@ -318,7 +319,7 @@ class PairProblem:
         cuts, packed = _cuts(begin, end, self._pieces), self._packed(v)
 
         def work(piece: int) -> None:
-            kernel.dots_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, packed, z)
+            kernel.dots_of(self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, packed, z)
 
         self._each(work, self._pieces)
 
@@ -330,7 +331,7 @@ class PairProblem:
 
         def work(piece: int) -> None:
             sums = self._sums[len(self._blocks) + piece]
-            kernel.add_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, u, sums)
+            kernel.add_of(self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, u, sums)
 
         self._each(work, self._pieces)
 
@@ -351,7 +352,7 @@ def losses_of_scores(
     plan = plan_of(*cells, adjacent)
     totals = _pair_weights(plan, cells, row_weights)
     shares = _shares(plan, data.offsets, query_weights, totals, normalize)
-    weights = Weights(as_kernel(np.empty(0) if row_weights is None else row_weights, np.float64), shares)
+    weights = Weights(_by_place(plan, row_weights), shares)
     scratch = _scratch(plan, int((plan.stops - plan.starts).max()))
     found = np.zeros(2)
     state = _state(plan, _batches(plan, data.features, CACHE)[0], data.n_rows)
@@ -361,6 +362,15 @@ def losses_of_scores(
 
 def _cuts(begin: int, end: int, pieces: int) -> list[int]:
     return [begin + (end - begin) * k // pieces for k in range(pieces + 1)]
+
+
+def _by_place(plan: Plan, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Weights of rows as the kernels take them."""
+    if weights is None:
+        return np.empty(0)
+    found = np.empty(len(weights))
+    found[plan.place] = weights
+    return found
 
 
 def _pair_weights(plan: Plan, cells: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -449,19 +459,21 @@ def _blocks(batches: Any, large: list[int], features: Features) -> NDArray[np.ui
 
 def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
     slots = int(plan.slots[-1])
-    needed = plan.layers.any() or (plan.kind == 0).any()
+    layers, two = plan.layers.any(), (plan.kind == TWO).any()
+    needed = layers or two
     order = np.zeros(n_rows if needed else 0, dtype=np.uint32)
     if needed:
         kernel.first_order(plan, order)
     return State(
         order=order,
         items=np.zeros(slots, dtype=np.uint32),
-        digits=np.zeros(slots + 4, dtype=np.uint8),
-        up=np.zeros(slots, dtype=np.uint32),
-        low=np.zeros(slots if plan.layers.any() else 0, dtype=np.uint32),
-        tile_up=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
-        tile_low=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
-        masks=np.zeros(n_rows + LANES if plan.masked.any() else 0, dtype=np.uint32),
+        digits=np.zeros(slots if layers else 0, dtype=np.uint8),
+        known=np.zeros(slots if two else 0, dtype=np.uint32),
+        above=np.zeros(slots if layers else 0, dtype=np.uint16),
+        below=np.zeros(slots if layers else 0, dtype=np.uint16),
+        tile_above=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
+        tile_below=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
+        masks=np.zeros(n_rows if plan.masked.any() else 0, dtype=np.uint32),
         reach=np.zeros(n_rows),
         active=np.zeros(len(batches.rows), dtype=np.uint32),
         n_active=np.zeros(len(batches.groups) - 1, dtype=np.uint64),
@@ -477,7 +489,7 @@ def _scratch(plan: Plan, span: int) -> Any:
         room(),
         room(),
         room(),
-        room(),
+        room(LEAF),
         room(LEAF + 4),
         room(LEAF + 4),
         np.zeros((TILE + 4) * LANES),
