@@ -15,13 +15,13 @@ def masked(masks, at, n, values, first, out):
 
 @kernel
 def running(width, tile, values, items, digits):
-    zero, o = np.uint64(0), np.uint64(2)
+    n, o, first = np.uint64(len(digits) - 1), np.uint64(2), np.uint64(1)
     if width == 8:
-        vectors.running_sums_8(tile, zero, values, o, items, digits, zero, vectors.STEP)
+        vectors.running_sums_8(tile, n, values, o, items, digits, first)
     elif width == 16:
-        vectors.running_sums_16(tile, zero, values, o, items, digits, zero, vectors.STEP)
+        vectors.running_sums_16(tile, n, values, o, items, digits, first)
     else:
-        vectors.running_sums_32(tile, zero, values, o, items, digits, zero, vectors.STEP)
+        vectors.running_sums_32(tile, n, values, o, items, digits, first)
 
 
 @kernel
@@ -61,12 +61,12 @@ def test_running_sums_are_of_digits_from_each_on(width):
     draw = np.random.default_rng(0)
     tile, values = np.zeros(5 * width), draw.normal(size=9)
     tile[:width] = before = draw.normal(size=width)
-    items = np.array([6, 0, 3, 4], dtype=np.uint32)
-    digits = np.array([0, width - 1, 3, 3], dtype=np.uint8)
+    items = np.array([5, 6, 0, 3, 4], dtype=np.uint32)
+    digits = np.array([1, 0, width - 1, 3, 3], dtype=np.uint8)
     running(width, tile, values, items, digits)
     for row in range(5):
         for c in range(width):
-            wanted = before[c] + sum(values[2 + items[r]] for r in range(row) if digits[r] >= c)
+            wanted = before[c] + sum(values[2 + items[1 + r]] for r in range(row) if digits[1 + r] >= c)
             assert tile[row * width + c] == pytest.approx(wanted)
 
 

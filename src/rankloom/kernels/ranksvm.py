@@ -27,7 +27,6 @@ from rankloom.kernels.memory import prefetch
 from rankloom.kernels.ranksvm_plan import (
     HINGES,
     LEAF,
-    SPARE,
     SQUARES,
     TILE,
     TWO,
@@ -42,7 +41,6 @@ from rankloom.kernels.spd import Rows
 from rankloom.kernels.vectors import (
     BLOCK,
     LANES,
-    STEP,
     add_1,
     add_8,
     dots_1,
@@ -56,9 +54,17 @@ from rankloom.kernels.vectors import (
 _0: Any
 _1: Any
 _0, _1, _2, _3, _4, _8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
-_SPARE, _LEAF, _TILE, _BLOCK = (np.uint64(n) for n in (SPARE, LEAF, TILE, BLOCK))
+_LEAF, _TILE, _BLOCK = (np.uint64(n) for n in (LEAF, TILE, BLOCK))
 _NOTHING = np.uint64((TILE + 1) * LANES)  # where a tile holds 0
 _AHEAD, _LINE = np.uint64(2048), np.uint64(16)  # values: how far ahead rows are fetched, and by how many
+
+
+@kernel(inline=True, allocates=False)
+def _fetch(values: Any, width: Any, first: Any, last: Any) -> None:
+    """Have rows brought to the cache, from the first to the last where few are between."""
+    if last - first < _8:
+        for j in range(first * width, (last + _1) * width, _LINE):
+            prefetch(values, j)
 
 
 @kernel(fast_sums=True, allocates=False)
@@ -71,10 +77,8 @@ def _dots(
     if width >= _BLOCK:
         ahead, end = _AHEAD // width + _4, np.uint64(len(listed))
         while k + _4 <= last:
-            for near in range(min(k + ahead, end), min(k + ahead + _4, end)):
-                at = np.uint64(listed[near]) * width
-                for j in range(at, at + width, _LINE):
-                    prefetch(values, j)
+            if k + ahead + _4 <= end:
+                _fetch(values, width, np.uint64(listed[k + ahead]), np.uint64(listed[k + ahead + _3]))
             dots_4(values, listed, k, width, place, base, v, z)
             k += _4
         while k < last:
@@ -156,7 +160,7 @@ def _note_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> 
             begin = _run_edge(plan, g, run, shift + bits, moved)
             end = _run_edge(plan, g, run + _1, shift + bits, moved)
             tile = _note_run(state, slot, begin, end, keys, max(bits, _3), tile)
-        slot += n + _SPARE
+        slot += n
 
 
 @kernel(allocates=False)
@@ -216,7 +220,7 @@ def _sum_layers(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: 
                     _run_edge(plan, g, leaf, shift, moved), _run_edge(plan, g, leaf + _1, shift, moved)
                 ):
                     scratch.sums[o + row] += worse
-        slot += n + _SPARE
+        slot += n
 
 
 @kernel(allocates=False)
@@ -245,13 +249,12 @@ def _sum_run(
     a, b, done, rows = begin, begin, begin, _0
     while done < end:
         rows = min(_TILE, end - done)
-        for k in range(_0, rows, _4):
-            if bits == _3:
-                running_sums_8(tile, k * width, values, o, items, digits, slot + done + k, STEP)
-            elif bits == _4:
-                running_sums_16(tile, k * width, values, o, items, digits, slot + done + k, STEP)
-            else:
-                running_sums_32(tile, k * width, values, o, items, digits, slot + done + k, STEP)
+        if bits == _3:
+            running_sums_8(tile, rows, values, o, items, digits, slot + done)
+        elif bits == _4:
+            running_sums_16(tile, rows, values, o, items, digits, slot + done)
+        else:
+            running_sums_32(tile, rows, values, o, items, digits, slot + done)
         for k in range(b, np.uint64(state.tile_below[at_tile])):
             at = np.uint64(state.below[slot + k])
             below[k] = sign * (tile[at] - tile[at & ~(width - _1)])

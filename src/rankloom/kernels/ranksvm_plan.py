@@ -26,7 +26,6 @@ HINGES, SQUARES = range(2)
 TWO, LAYERS = range(2)
 LEAF = 32
 TILE = 64
-SPARE = 3  # places after a list: it is read by fours
 _FEW = 8
 _BITS = 5
 _0: Any = np.uint64(0)
@@ -174,7 +173,7 @@ def _sizes(plan: Plan) -> Any:
             slots += n
             continue
         leaves = plan.edge_first[g + 1] - plan.edge_first[g] - _1
-        slots += (n + np.uint64(SPARE)) * np.uint64(plan.layers[g])
+        slots += n * np.uint64(plan.layers[g])
         tiles += np.uint64(plan.layers[g]) * (n // np.uint64(TILE) + leaves + _1)
     plan.slots[len(plan.starts)], plan.tiles[len(plan.starts)] = slots, tiles
 

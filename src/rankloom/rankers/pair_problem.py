@@ -44,6 +44,7 @@ _LARGE = 16  # a query that is so many times larger is shared by the threads, in
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
+_LINE = 64  # bytes
 _MANY_FEATURES = 1 << 12  # from here, the spread of each is not looked for
 _SAMPLE = 1 << 16  # rows that show the spread of the features
 _LEAST_SAMPLED = 1 << 17  # rows of a query that has a sample worth solving first
@@ -480,6 +481,13 @@ def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
     )
 
 
+def _on_a_line(size: int) -> NDArray[np.float64]:
+    """Zeros from where a line of the cache begins: wide stores cost twice as much across its end."""
+    room = np.zeros(size + _LINE // 8)
+    first = -room.ctypes.data % _LINE // 8
+    return room[first : first + size]
+
+
 def _scratch(plan: Plan, span: int) -> Any:
     def room(extra: int = 0) -> NDArray[np.float64]:
         return np.zeros(span + extra)
@@ -492,7 +500,7 @@ def _scratch(plan: Plan, span: int) -> Any:
         room(LEAF),
         room(LEAF + 4),
         room(LEAF + 4),
-        np.zeros((TILE + 4) * LANES),
+        _on_a_line((TILE + 2) * LANES),
         np.zeros(leaves + 1, dtype=np.uint32),
         np.zeros(span + LEAF, dtype=np.uint32),
     )
