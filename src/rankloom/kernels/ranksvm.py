@@ -60,8 +60,11 @@ _AHEAD, _LINE = np.uint64(2048), np.uint64(16)  # values: how far ahead rows are
 
 
 @kernel(inline=True, allocates=False)
-def _fetch(values: Any, width: Any, first: Any, last: Any) -> None:
-    """Have rows brought to the cache, from the first to the last where few are between."""
+def _fetch(values: Any, width: Any, listed: Any, k: Any) -> None:
+    """Have four rows from listed[k] on brought to the cache, if they are there and few are between."""
+    if k + _4 > np.uint64(len(listed)):
+        return
+    first, last = np.uint64(listed[k]), np.uint64(listed[k + _3])
     if last - first < _8:
         for j in range(first * width, (last + _1) * width, _LINE):
             prefetch(values, j)
@@ -75,10 +78,10 @@ def _dots(
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
     if width >= _BLOCK:
-        ahead, end = _AHEAD // width + _4, np.uint64(len(listed))
+        ahead = k + _AHEAD // width + _4
         while k + _4 <= last:
-            if k + ahead + _4 <= end:
-                _fetch(values, width, np.uint64(listed[k + ahead]), np.uint64(listed[k + ahead + _3]))
+            _fetch(values, width, listed, ahead)
+            ahead += _4
             dots_4(values, listed, k, width, place, base, v, z)
             k += _4
         while k < last:
@@ -98,13 +101,18 @@ def _dots(
 
 @kernel(fast_sums=True, allocates=False)
 def _add(
-    rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, u: Any, g: Any
+    rows: Rows, place: Any, listed: Any, first: Any, last: Any, after: Any, base: Any, u: Any, g: Any
 ) -> None:
-    """g += X^T u over these rows; g is packed as v is."""
+    """g += X^T u over these rows; g is packed as v is.
+
+    Half as many rows from listed[after] on are brought to the cache meanwhile: memory is idle here.
+    """
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
     if width >= _BLOCK:
         while k + _8 <= last:
+            _fetch(values, width, listed, after)
+            after += _4
             add_8(values, listed, k, width, place, base, u, g)
             k += _8
         while k < last:
@@ -451,7 +459,8 @@ def evaluate_batches(
             for g in range(groups[0], groups[1]):
                 _evaluate_group(plan, weights, state, g, base, loss, scratch, losses[block])
             _list_active(plan, batches, state, batch)
-            _add(rows, plan.place, state.active, begin, begin + state.n_active[batch], base, scratch.u, sums[block])
+            end, after = begin + state.n_active[batch], np.uint64(len(state.active))
+            _add(rows, plan.place, state.active, begin, end, after, base, scratch.u, sums[block])
 
 
 @kernel
@@ -479,7 +488,8 @@ def curve_batches(
             _dots(rows, plan.place, state.active, begin, end, base, v, scratch.z)
             for g in range(groups[0], groups[1]):
                 _curve_group(plan, weights, state, g, base, scratch)
-            _add(rows, plan.place, state.active, begin, end, base, scratch.u, sums[block])
+            after = batches.edges[batch + _1]
+            _add(rows, plan.place, state.active, begin, end, after, base, scratch.u, sums[block])
 
 
 @kernel
@@ -495,7 +505,8 @@ def add_of(
     rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any
 ) -> None:
     """sums += X^T u for a part of a large query."""
-    _add(rows, place, listed, np.uint64(first), np.uint64(last), np.uint64(base), u, sums)
+    after = np.uint64(len(listed))
+    _add(rows, place, listed, np.uint64(first), np.uint64(last), after, np.uint64(base), u, sums)
 
 
 @kernel
