@@ -46,7 +46,11 @@ def add(eight, values, listed, width, place, u, sums):
 @pytest.mark.parametrize("n", [2, 7, 31, 32])
 def test_a_bit_says_whether_a_value_counts(n):
     draw = np.random.default_rng(0)
-    masks, values, out = draw.integers(0, 2**32, 40, dtype=np.uint32), draw.normal(size=34), draw.normal(size=36)
+    masks, values, out = (
+        draw.integers(0, 2**32, 40, dtype=np.uint32),
+        draw.normal(size=34),
+        draw.normal(size=36),
+    )
     before = out.copy()
     masked(masks, 3, n, values, 2, out)
     assert out[[0, 1, 34, 35]].tolist() == before[[0, 1, 34, 35]].tolist()

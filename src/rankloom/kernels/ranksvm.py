@@ -71,9 +71,7 @@ def _fetch(values: Any, width: Any, listed: Any, k: Any) -> None:
 
 
 @kernel(fast_sums=True, allocates=False)
-def _dots(
-    rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any
-) -> None:
+def _dots(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
     """z = X v for these rows, by place; v is packed where rows are dense and have 8 columns or more."""
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
@@ -224,9 +222,8 @@ def _sum_layers(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: 
             first = run << bits
             for leaf in range(first, min(first + (_1 << bits), (last >> shift) + _1)):
                 worse = scratch.tile[leaf - first]
-                for row in range(
-                    _run_edge(plan, g, leaf, shift, moved), _run_edge(plan, g, leaf + _1, shift, moved)
-                ):
+                after = _run_edge(plan, g, leaf + _1, shift, moved)
+                for row in range(_run_edge(plan, g, leaf, shift, moved), after):
                     scratch.sums[o + row] += worse
         slot += n
 
@@ -263,14 +260,15 @@ def _sum_run(
             running_sums_16(tile, rows, values, o, items, digits, slot + done)
         else:
             running_sums_32(tile, rows, values, o, items, digits, slot + done)
-        for k in range(b, np.uint64(state.tile_below[at_tile])):
+        ends, begins = np.uint64(state.tile_above[at_tile]), np.uint64(state.tile_below[at_tile])
+        for k in range(b, begins):
             at = np.uint64(state.below[slot + k])
             below[k] = sign * (tile[at] - tile[at & ~(width - _1)])
-        for k in range(a, np.uint64(state.tile_above[at_tile])):  # a row begins before it ends: that is second
+        for k in range(a, ends):  # what a row begins after is before what it ends before: that was first
             found = below[k] + tile[np.uint64(state.above[slot + k])]
             at = o + np.uint64(items[slot + k])
             sums[at] = found if alone else sums[at] + found
-        a, b = np.uint64(state.tile_above[at_tile]), np.uint64(state.tile_below[at_tile])
+        a, b = ends, begins
         at_tile += _1
         done += rows
         if done < end:
@@ -493,17 +491,13 @@ def curve_batches(
 
 
 @kernel
-def dots_of(
-    rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any
-) -> None:
+def dots_of(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
     """z = X v for a part of a large query."""
     _dots(rows, place, listed, np.uint64(first), np.uint64(last), np.uint64(base), v, z)
 
 
 @kernel
-def add_of(
-    rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any
-) -> None:
+def add_of(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any) -> None:
     """sums += X^T u for a part of a large query."""
     after = np.uint64(len(listed))
     _add(rows, place, listed, np.uint64(first), np.uint64(last), after, np.uint64(base), u, sums)

@@ -25,7 +25,7 @@ from rankloom.kernels.pair_index import FIRST, LAST, START, STOP
 HINGES, SQUARES = range(2)
 TWO, LAYERS = range(2)
 LEAF = 32
-TILE = 64
+TILE = 128
 _FEW = 8
 _BITS = 5
 _0: Any = np.uint64(0)
@@ -33,7 +33,7 @@ _1: Any = np.uint64(1)
 
 
 class Plan(NamedTuple):
-    """Groups and how they are counted. A group's places are its rows by label; within it, they count from 0."""
+    """Groups and how they are counted. A group's places are its rows by label, and count from its first."""
 
     starts: NDArray[np.uint64]
     stops: NDArray[np.uint64]

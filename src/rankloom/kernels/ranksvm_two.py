@@ -69,7 +69,7 @@ def _sides(plan: Plan, g: Any) -> Any:
 @kernel
 def order_two(plan: Plan, g: Any, order: Any) -> None:
     """The first order of a group: rare rows, then the others."""
-    start, out = plan.starts[g], plan.starts[g]
+    out = plan.starts[g]
     begin, end, first, last = _sides(plan, g)
     for k in range(begin, end):
         order[out] = k
@@ -146,24 +146,24 @@ def evaluate_two(
         moment += weight * z[o + row]
         masses[o + k + _1], pulls[k + _1], keys[room + k + _1], pulls[room + k + _1] = mass, moment, 0.0, 0.0
     hinges, squares, lowest = 0.0, 0.0, keys[_0]
-    for row in range(first, last):
-        score = z[o + row]
+    for place in range(first, last):
+        score = z[o + place]
         key = sign * score
         if not lowest - key < 1.0:
-            state.known[slot + row], state.reach[start + row], u[o + row] = np.uint32(0), 0.0, 0.0
+            state.known[slot + place], state.reach[start + place], u[o + place] = np.uint32(0), 0.0, 0.0
             continue
-        place = _found(keys, known, key, grid, cells, scale)
-        weight = weights.rows[start + row] if weighted else 1.0
-        reach = masses[o + place]
+        count = _found(keys, known, key, grid, cells, scale)
+        weight = weights.rows[start + place] if weighted else 1.0
+        reach = masses[o + count]
         pull = sign * reach
-        force = reach * score - pulls[place] + pull
-        state.known[slot + row], state.reach[start + row] = np.uint32(place), reach
-        keys[room + place] += weight
-        pulls[room + place] += weight * score
+        force = reach * score - pulls[count] + pull
+        state.known[slot + place], state.reach[start + place] = np.uint32(count), reach
+        keys[room + count] += weight
+        pulls[room + count] += weight * score
         weight *= share
         hinges += weight * (0.5 * (reach + pull) + score * pull)
         squares += weight * force * score
-        u[o + row] = weight * (force if loss == SQUARES else pull)
+        u[o + place] = weight * (force if loss == SQUARES else pull)
     reach, moment = 0.0, 0.0
     for back in range(known):
         k = known - back
@@ -184,7 +184,7 @@ def evaluate_two(
 @kernel(allocates=False)
 def sum_two(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scratch) -> None:
     """Sums of values over active pairs: prefixes over the rare rows, and buckets of the others."""
-    start, slot = plan.starts[g], plan.slots[g]
+    slot = plan.slots[g]
     prefix, bucket, sums = scratch.list_values, scratch.list_sums, scratch.sums
     begin, end, first, last = _sides(plan, g)
     known, total = end - begin, 0.0
@@ -192,13 +192,13 @@ def sum_two(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scra
     for k in range(known):
         total += values[o + np.uint64(state.items[slot + k])]
         prefix[k + _1], bucket[k + _1] = total, 0.0
-    for row in range(first, last):
-        place = np.uint64(state.known[slot + row])
-        if place == _0:
-            sums[o + row] = 0.0
+    for place in range(first, last):
+        count = np.uint64(state.known[slot + place])
+        if count == _0:
+            sums[o + place] = 0.0
             continue
-        bucket[place] += values[o + row]
-        sums[o + row] = prefix[place]
+        bucket[count] += values[o + place]
+        sums[o + place] = prefix[count]
     total = 0.0
     for back in range(known):
         k = known - back
@@ -221,9 +221,9 @@ def bend_two(plan: Plan, weights: Weights, state: State, g: Any, z: Any, scratch
         square += weight * value * value
         masses[k + _1], firsts[k + _1], seconds[k + _1] = mass, moment, square
     total = 0.0
-    for row in range(first, last):
-        place = np.uint64(state.known[slot + row])
-        if place > _0:
-            weight, value = weights.rows[start + row] if weighted else 1.0, z[row] - middle
-            total += weight * (value * (masses[place] * value - 2.0 * firsts[place]) + seconds[place])
+    for place in range(first, last):
+        count = np.uint64(state.known[slot + place])
+        if count > _0:
+            weight, value = weights.rows[start + place] if weighted else 1.0, z[place] - middle
+            total += weight * (value * (masses[count] * value - 2.0 * firsts[count]) + seconds[count])
     return share * total

@@ -39,8 +39,8 @@ from rankloom.kernels.threads import ordered_map, thread_count
 from rankloom.kernels.vectors import BLOCK, LANES, packed_places, packed_size
 from rankloom.rankers.descent import kernel_rows, labels_of
 
-CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
-_LARGE = 16  # a query that is so many times larger is shared by the threads, in two passes
+CACHE = 1 << 18  # bytes of rows that stay in cache between two passes
+_LARGE = 32  # a query that is so many times larger is shared by the threads, in two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
@@ -320,7 +320,9 @@ class PairProblem:
         cuts, packed = _cuts(begin, end, self._pieces), self._packed(v)
 
         def work(piece: int) -> None:
-            kernel.dots_of(self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, packed, z)
+            kernel.dots_of(
+                self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, packed, z
+            )
 
         self._each(work, self._pieces)
 
