@@ -16,18 +16,18 @@ SHAPES = {
     "one query, two labels": (90, 1, 2, False, False, True),
     "a rare better label": (90, 1, -1, False, True, False),
     "a rare worse label": (90, 1, -2, False, False, True),
-    "few labels": (120, 2, 5, False, False, True),
+    "few labels": (300, 2, 5, False, False, True),
     "eight labels": (120, 2, 8, False, True, False),
     "nine labels": (120, 1, 9, False, False, False),
     "twenty labels": (150, 1, 20, False, False, True),
     "all distinct": (150, 2, 0, False, False, False),
     "adjacent, short": (60, 12, 4, True, False, True),
-    "adjacent, few": (120, 1, 4, True, False, False),
+    "adjacent, few": (280, 1, 4, True, False, False),
     "adjacent, all distinct": (120, 1, 0, True, True, True),
 }
 
 
-def make(rows, queries, labels, sparse, weighted, seed=0, features=5):
+def make(rows, queries, labels, sparse, weighted, seed=0, features=11):
     """Data with ties in the features, too, so that scores tie."""
     draw = np.random.default_rng(seed)
     X = draw.integers(-3, 4, (rows, features)) / 2.0
@@ -68,6 +68,17 @@ def test_it_is_the_sum_over_all_pairs(shape, cache):
         w, v = scale * draw.normal(size=(2, data.n_features))
         check(problem, data, w, v if scale else draw.normal(size=data.n_features), adjacent)
     assert problem.pair_weight == pytest.approx(twin.pairs_of(data, adjacent)[2].sum())
+
+
+@pytest.mark.jit_free
+@pytest.mark.bounds
+@pytest.mark.parametrize("features", [1, 7, 8, 46])
+@pytest.mark.parametrize("cache", [1 << 19, 1], ids=["cached", "large"])
+def test_any_number_of_columns(features, cache):
+    """Rows of less than eight columns, of some eights, and of more."""
+    data = make(61, 2, 4, False, True, features=features)
+    w, v = np.random.default_rng(1).normal(size=(2, features)) / features
+    check(PairProblem(data, cache=cache), data, w, v, False)
 
 
 @pytest.mark.parametrize("labels", [0, 2, 40, -1])

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from rankloom.kernels.compile import kernel
+from rankloom.kernels.memory import prefetch
 from rankloom.kernels.ranksvm_plan import (
     HINGES,
     LEAF,
@@ -37,73 +38,91 @@ from rankloom.kernels.ranksvm_plan import (
 )
 from rankloom.kernels.ranksvm_two import bend_two, evaluate_two, order_two, sort_by, sum_two
 from rankloom.kernels.spd import Rows
-from rankloom.kernels.vectors import STEP, masked_sums, running_sums_8, running_sums_16, running_sums_32
+from rankloom.kernels.vectors import (
+    BLOCK,
+    LANES,
+    add_1,
+    add_8,
+    dots_1,
+    dots_4,
+    masked_sums,
+    running_sums_8,
+    running_sums_16,
+    running_sums_32,
+)
 
 _0: Any
 _1: Any
-_0, _1, _2, _3, _4 = (np.uint64(n) for n in range(5))
-_LEAF, _TILE = np.uint64(LEAF), np.uint64(TILE)
+_0, _1, _2, _3, _4, _8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
+_LEAF, _TILE, _BLOCK = (np.uint64(n) for n in (LEAF, TILE, BLOCK))
+_NOTHING = np.uint64((TILE + 1) * LANES)  # where a tile holds 0
+_AHEAD, _LINE = np.uint64(2048), np.uint64(16)  # values: how far ahead rows are fetched, and by how many
+
+
+@kernel(inline=True, allocates=False)
+def _fetch(values: Any, width: Any, listed: Any, k: Any) -> None:
+    """Have four rows from listed[k] on brought to the cache, if they are there and few are between."""
+    if k + _4 > np.uint64(len(listed)):
+        return
+    first, last = np.uint64(listed[k]), np.uint64(listed[k + _3])
+    if last - first < _8:
+        for j in range(first * width, (last + _1) * width, _LINE):
+            prefetch(values, j)
 
 
 @kernel(fast_sums=True, allocates=False)
-def _dots(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
-    """z = X v for these rows; four rows at a time share the loads of v."""
+def _dots(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
+    """z = X v for these rows, by place; v is packed where rows are dense and have 8 columns or more."""
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
-    if width == _0:
+    if width >= _BLOCK:
+        ahead = k + _AHEAD // width + _4
+        while k + _4 <= last:
+            _fetch(values, width, listed, ahead)
+            ahead += _4
+            dots_4(values, listed, k, width, place, base, v, z)
+            k += _4
         while k < last:
-            row, total = np.uint64(listed[k]), 0.0
-            for e in range(offsets[row], offsets[row + _1]):
-                total += v[columns[e]] * values[e]
-            z[row - base] = total
+            dots_1(values, listed, k, width, place, base, v, z)
             k += _1
         return
-    while k + _4 <= last:
-        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
-        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
-        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
-        of_a, of_b, of_c, of_d = 0.0, 0.0, 0.0, 0.0
-        for j in range(width):
-            of_a += v[j] * values[at_a + j]
-            of_b += v[j] * values[at_b + j]
-            of_c += v[j] * values[at_c + j]
-            of_d += v[j] * values[at_d + j]
-        z[a - base], z[b - base], z[c - base], z[d - base] = of_a, of_b, of_c, of_d
-        k += _4
     while k < last:
         row, total = np.uint64(listed[k]), 0.0
+        if width == _0:
+            for e in range(offsets[row], offsets[row + _1]):
+                total += v[columns[e]] * values[e]
         for j in range(width):
             total += v[j] * values[row * width + j]
-        z[row - base] = total
+        z[np.uint64(place[row]) - base] = total
         k += _1
 
 
 @kernel(fast_sums=True, allocates=False)
-def _add(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, g: Any) -> None:
-    """g += X^T u over these rows."""
+def _add(
+    rows: Rows, place: Any, listed: Any, first: Any, last: Any, after: Any, base: Any, u: Any, g: Any
+) -> None:
+    """g += X^T u over these rows; g is packed as v is.
+
+    Half as many rows from listed[after] on are brought to the cache meanwhile: memory is idle here.
+    """
     values, columns, offsets, width = rows.values, rows.columns, rows.offsets, np.uint64(rows.width)
     k = first
-    if width == _0:
+    if width >= _BLOCK:
+        while k + _8 <= last:
+            _fetch(values, width, listed, after)
+            after += _4
+            add_8(values, listed, k, width, place, base, u, g)
+            k += _8
         while k < last:
-            row = np.uint64(listed[k])
-            scale = u[row - base]
-            for e in range(offsets[row], offsets[row + _1]):
-                g[columns[e]] += scale * values[e]
+            add_1(values, listed, k, width, place, base, u, g)
             k += _1
         return
-    while k + _4 <= last:
-        a, b = np.uint64(listed[k]), np.uint64(listed[k + _1])
-        c, d = np.uint64(listed[k + _2]), np.uint64(listed[k + _3])
-        at_a, at_b, at_c, at_d = a * width, b * width, c * width, d * width
-        of_a, of_b, of_c, of_d = u[a - base], u[b - base], u[c - base], u[d - base]
-        for j in range(width):
-            g[j] += (of_a * values[at_a + j] + of_b * values[at_b + j]) + (
-                of_c * values[at_c + j] + of_d * values[at_d + j]
-            )
-        k += _4
     while k < last:
         row = np.uint64(listed[k])
-        scale = u[row - base]
+        scale = u[np.uint64(place[row]) - base]
+        if width == _0:
+            for e in range(offsets[row], offsets[row + _1]):
+                g[columns[e]] += scale * values[e]
         for j in range(width):
             g[j] += scale * values[row * width + j]
         k += _1
@@ -111,7 +130,7 @@ def _add(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, g: A
 
 @kernel(inline=True, allocates=False)
 def _run_edge(plan: Plan, g: Any, run: Any, shift: Any, moved: Any) -> Any:
-    """Where a run of leaves begins among the group's rows by label."""
+    """At which place of the group a run of leaves begins."""
     first = plan.edge_first[g]
     leaf = run << shift
     leaf = leaf - moved if leaf > moved else _0
@@ -146,88 +165,110 @@ def _note_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> 
         for run in range(runs):
             begin = _run_edge(plan, g, run, shift + bits, moved)
             end = _run_edge(plan, g, run + _1, shift + bits, moved)
-            tile = _note_run(state, slot, begin, end, keys, tile)
+            tile = _note_run(state, slot, begin, end, keys, max(bits, _3), tile)
         slot += n
 
 
 @kernel(allocates=False)
-def _note_run(state: State, slot: Any, begin: Any, end: Any, keys: Any, tile: Any) -> Any:
-    """For one run: up and low of each row, and how many of them end within each tile."""
-    up, low = begin, begin
+def _note_run(state: State, slot: Any, begin: Any, end: Any, keys: Any, bits: Any, first: Any) -> Any:
+    """For one run: which sums each row needs, and how many rows have theirs up to each tile."""
+    width, tiles = _1 << bits, (end - begin + _TILE - _1) // _TILE
+    up, tile, before, done = begin, first, begin, min(begin + _TILE, end)
     for k in range(begin, end):
-        key = keys[k]
-        while up < end and keys[up] - key < 1.0:
+        while up < end and keys[up] - keys[k] < 1.0:
             up += _1
-        while key - keys[low] >= 1.0:
-            low += _1
-        state.up[slot + k], state.low[slot + k] = up - begin, low - begin
-    a, b, done = begin, begin, begin
-    while done < end:
-        done = min(done + _TILE, end)
-        while a < end and np.uint64(state.up[slot + a]) <= done - begin:
-            a += _1
-        while b < end and np.uint64(state.low[slot + b]) <= done - begin:
-            b += _1
-        state.tile_up[tile], state.tile_low[tile] = a, b
+        while up > done:
+            state.tile_above[tile] = k
+            tile += _1
+            before, done = done, min(done + _TILE, end)
+        digit = np.uint64(state.digits[slot + k]) + _1
+        state.above[slot + k] = ((up - before) << bits) + digit if digit < width else _NOTHING
+    while tile < first + tiles:
+        state.tile_above[tile] = end
         tile += _1
-    return tile
+    low, tile, before, done = begin, first, begin, min(begin + _TILE, end)
+    for k in range(begin, end):
+        while keys[k] - keys[low] >= 1.0:
+            low += _1
+        while low > done:
+            state.tile_below[tile] = k
+            tile += _1
+            before, done = done, min(done + _TILE, end)
+        state.below[slot + k] = ((low - before) << bits) + np.uint64(state.digits[slot + k])
+    while tile < first + tiles:
+        state.tile_below[tile] = end
+        tile += _1
+    return first + tiles
 
 
 @kernel(allocates=False)
-def _sum_layers(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+def _sum_layers(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scratch, sign: Any) -> None:
     """Sums of values over active pairs of different leaves."""
     n, slot, tile = plan.stops[g] - plan.starts[g], plan.slots[g], plan.tiles[g]
     leaves = plan.edge_first[g + _1] - plan.edge_first[g] - _1
-    bits, xs = np.uint64(plan.bits[g]), scratch.list_values
-    if plan.layers[g] == 0:
+    bits = np.uint64(plan.bits[g])
+    if plan.layers[g] != 1:
         for row in range(n):
             scratch.sums[o + row] = 0.0
     for layer in range(np.uint64(plan.layers[g])):
         moved = layer if bits == _1 else _0
         shift = _0 if bits == _1 else layer * bits
-        for k in range(n):
-            xs[k] = scratch.values[o + np.uint64(state.items[slot + k])]
-        for k in range(n, n + _4):
-            xs[k] = 0.0
-        end = _0
-        for run in range(((leaves - _1 + moved) >> (shift + bits)) + _1):
+        last, end = leaves - _1 + moved, _0
+        for run in range((last >> (shift + bits)) + _1):
             begin, end = end, _run_edge(plan, g, run + _1, shift + bits, moved)
-            tile = _sum_run(state, slot, begin, end, scratch, max(bits, _3), sign, tile)
-        for k in range(n):
-            at, before = o + np.uint64(state.items[slot + k]), 0.0
-            if layer > _0:
-                before = scratch.sums[at]
-            scratch.sums[at] = before + scratch.list_sums[k]
+            tile = _sum_run(
+                state, slot, begin, end, values, o, scratch, max(bits, _3), sign, tile, plan.layers[g] == 1
+            )
+            first = run << bits
+            for leaf in range(first, min(first + (_1 << bits), (last >> shift) + _1)):
+                worse = scratch.tile[leaf - first]
+                after = _run_edge(plan, g, leaf + _1, shift, moved)
+                for row in range(_run_edge(plan, g, leaf, shift, moved), after):
+                    scratch.sums[o + row] += worse
         slot += n
 
 
 @kernel(allocates=False)
 def _sum_run(
-    state: State, slot: Any, begin: Any, end: Any, scratch: Scratch, bits: Any, sign: Any, at_tile: Any
+    state: State,
+    slot: Any,
+    begin: Any,
+    end: Any,
+    values: Any,
+    o: Any,
+    scratch: Scratch,
+    bits: Any,
+    sign: Any,
+    at_tile: Any,
+    alone: Any,
 ) -> Any:
-    """Sums over one run: tiles of T[t, d] = sum of values of digit >= d before place t."""
-    width, tile, xs, sums = _1 << bits, scratch.tile, scratch.list_values, scratch.list_sums
+    """Sums over one run: tiles of T[t, d] = sum of values of digit >= d before place t.
+
+    Leaves in the tile what is to be added to all rows of a digit: the sum of all worse rows.
+    """
+    width, tile, sums, below = _1 << bits, scratch.tile, scratch.sums, scratch.list_sums
+    items, digits = state.items, state.digits
     for c in range(width):
         tile[c] = 0.0
+    tile[_NOTHING] = 0.0
     a, b, done, rows = begin, begin, begin, _0
     while done < end:
         rows = min(_TILE, end - done)
-        for k in range(_0, rows, _4):
-            if bits == _3:
-                running_sums_8(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
-            elif bits == _4:
-                running_sums_16(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
-            else:
-                running_sums_32(tile, k * width, xs, done + k, state.digits, slot + done + k, STEP)
-        before = done - begin
-        for k in range(b, np.uint64(state.tile_low[at_tile])):
-            at = (np.uint64(state.low[slot + k]) - before) << bits
-            sums[k] = sign * (tile[at + np.uint64(state.digits[slot + k])] - tile[at])
-        for k in range(a, np.uint64(state.tile_up[at_tile])):  # low is never beyond up, so that comes second
-            above = np.uint64(state.digits[slot + k]) + _1
-            found = tile[((np.uint64(state.up[slot + k]) - before) << bits) + above]
-            sums[k] += found if above < width else 0.0
-        a, b = np.uint64(state.tile_up[at_tile]), np.uint64(state.tile_low[at_tile])
+        if bits == _3:
+            running_sums_8(tile, rows, values, o, items, digits, slot + done)
+        elif bits == _4:
+            running_sums_16(tile, rows, values, o, items, digits, slot + done)
+        else:
+            running_sums_32(tile, rows, values, o, items, digits, slot + done)
+        ends, begins = np.uint64(state.tile_above[at_tile]), np.uint64(state.tile_below[at_tile])
+        for k in range(b, begins):
+            at = np.uint64(state.below[slot + k])
+            below[k] = sign * (tile[at] - tile[at & ~(width - _1)])
+        for k in range(a, ends):  # what a row begins after is before what it ends before: that was first
+            found = below[k] + tile[np.uint64(state.above[slot + k])]
+            at = o + np.uint64(items[slot + k])
+            sums[at] = found if alone else sums[at] + found
+        a, b = ends, begins
         at_tile += _1
         done += rows
         if done < end:
@@ -236,77 +277,63 @@ def _sum_run(
     last = rows * width
     for c in range(width):
         tile[c] = sign * (tile[last] - tile[last + c])
-    for k in range(begin, end):
-        sums[k] += tile[np.uint64(state.digits[slot + k])]
     return at_tile
 
 
 @kernel(allocates=False)
 def _note_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
     """For each row of a leaf, a bit for each other row that it has an active pair with."""
-    start, edge = plan.starts[g], plan.edge_first[g]
-    scores, levels = scratch.list_values, scratch.spare
+    start, edge, z = plan.starts[g], plan.edge_first[g], scratch.z
     for leaf in range(edge, plan.edge_first[g + _1] - _1):
         begin, end = np.uint64(plan.edges[leaf]), np.uint64(plan.edges[leaf + _1])
-        n = end - begin
-        if n > _LEAF:
+        if end - begin > _LEAF:
             continue
-        for k in range(n):
-            row = np.uint64(plan.by_label[start + begin + k])
-            scores[k], levels[k] = scratch.z[o + row], plan.level[start + row]
-        for j in range(n):
-            mask, level, score = np.uint32(0), levels[j], scores[j]
-            for c in range(n):
-                above = (levels[c] > level) & (scores[c] - score < 1.0)
-                below = (levels[c] < level) & (score - scores[c] < 1.0)
-                near = (not plan.adjacent) | (levels[c] == level + np.uint32(1))
-                near |= levels[c] + np.uint32(1) == level
-                mask |= np.uint32((above | below) & near) << np.uint32(c)
-            state.masks[start + begin + j] = mask
+        for j in range(begin, end):
+            mask, level, score = np.uint32(0), plan.level[start + j], z[o + j]
+            for c in range(begin, end):
+                other, there = plan.level[start + c], z[o + c]
+                above = (other > level) & (there - score < 1.0)
+                below = (other < level) & (score - there < 1.0)
+                near = (not plan.adjacent) | (other == level + np.uint32(1)) | (other + np.uint32(1) == level)
+                mask |= np.uint32((above | below) & near) << np.uint32(c - begin)
+            state.masks[start + j] = mask
 
 
 @kernel(allocates=False)
-def _sum_masks(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+def _sum_masks(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scratch, sign: Any) -> None:
     """Add sums of values over active pairs within leaves."""
     start, edge = plan.starts[g], plan.edge_first[g]
-    xs, tile = scratch.list_values, scratch.tile
     for leaf in range(edge, plan.edge_first[g + _1] - _1):
         begin, end = np.uint64(plan.edges[leaf]), np.uint64(plan.edges[leaf + _1])
         n = end - begin
         if n > _LEAF or n < _2:
             continue
-        for k in range(n):
-            xs[k] = scratch.values[o + np.uint64(plan.by_label[start + begin + k])]
-        for k in range(n, _LEAF):
-            xs[k] = 0.0
         if sign > 0.0:
-            masked_sums(state.masks, start + begin, xs, tile)
+            masked_sums(state.masks, start + begin, n, values, o + begin, scratch.sums)
         else:
-            _signed_sums(state, start + begin, n, xs, tile)
-        for k in range(n):
-            scratch.sums[o + np.uint64(plan.by_label[start + begin + k])] += tile[k]
+            _signed_sums(state, start + begin, n, values, o + begin, scratch.sums)
 
 
 @kernel(allocates=False)
-def _signed_sums(state: State, at: Any, n: Any, xs: Any, tile: Any) -> None:
-    """Sums of better rows less those of worse ones: rows of a leaf rise by label."""
+def _signed_sums(state: State, at: Any, n: Any, values: Any, first: Any, sums: Any) -> None:
+    """Add sums of better rows less those of worse ones: rows of a leaf rise by label."""
     for c in range(n):
         total, mask = 0.0, state.masks[at + c]
         for j in range(n):
             if (mask >> np.uint32(j)) & np.uint32(1):
-                total += xs[j] if j > c else -xs[j]
-        tile[c] = total
+                total += values[first + j] if j > c else -values[first + j]
+        sums[first + c] += total
 
 
 @kernel(allocates=False)
-def _sum(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch, sign: Any) -> None:
+def _sum(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scratch, sign: Any) -> None:
     """scratch.sums of a group: of values over active pairs, those of worse rows times sign."""
     if plan.kind[g] == TWO:
-        sum_two(plan, state, g, o, scratch)
+        sum_two(plan, state, g, o, values, scratch)
         return
-    _sum_layers(plan, state, g, o, scratch, sign)
+    _sum_layers(plan, state, g, o, values, scratch, sign)
     if plan.masked[g]:
-        _sum_masks(plan, state, g, o, scratch, sign)
+        _sum_masks(plan, state, g, o, values, scratch, sign)
 
 
 @kernel
@@ -335,15 +362,15 @@ def _evaluate_group(
     _note(plan, state, g, o, scratch)
     for r in range(n):
         values[o + r] = weights.rows[start + r] if weighted else 1.0
-    _sum(plan, state, g, o, scratch, 1.0)
+    _sum(plan, state, g, o, values, scratch, 1.0)
     for r in range(n):
         state.reach[start + r] = sums[o + r]
-    _sum(plan, state, g, o, scratch, -1.0)
+    _sum(plan, state, g, o, values, scratch, -1.0)
     for r in range(n):
         u[o + r] = sums[o + r]
         values[o + r] *= z[o + r]
     if loss == SQUARES:
-        _sum(plan, state, g, o, scratch, 1.0)
+        _sum(plan, state, g, o, values, scratch, 1.0)
     hinges, squares = 0.0, 0.0
     for r in range(n):
         weight = share * (weights.rows[start + r] if weighted else 1.0)
@@ -358,33 +385,30 @@ def _evaluate_group(
     losses[SQUARES] += squares + hinges if loss == SQUARES else 0.0
 
 
-@kernel(fast_sums=True)
+@kernel(fast_sums=True, allocates=False)
 def _curve_group(plan: Plan, weights: Weights, state: State, g: Any, base: Any, scratch: Scratch) -> None:
     """From z = X v: u of the group's rows."""
-    start, stop, share = plan.starts[g], plan.stops[g], weights.groups[g]
-    n, o = stop - start, start - base
-    z, u, values, sums = scratch.z[o : o + n], scratch.u[o:], scratch.values[o:], scratch.sums[o:]
-    reach = state.reach[start:]
+    start, share = plan.starts[g], weights.groups[g]
+    n, o = plan.stops[g] - start, start - base
+    z, u, values, sums = scratch.z, scratch.u, scratch.values, scratch.sums
     if len(weights.rows) == 0:
-        values[:n] = z
-        _sum(plan, state, g, o, scratch, 1.0)
+        _sum(plan, state, g, o, z, scratch, 1.0)
         for r in range(n):
-            u[r] = share * (reach[r] * z[r] - sums[r])
+            u[o + r] = share * (state.reach[start + r] * z[o + r] - sums[o + r])
         return
-    row_weights = weights.rows[start:]
     for r in range(n):
-        values[r] = z[r] * row_weights[r]
-    _sum(plan, state, g, o, scratch, 1.0)
+        values[o + r] = z[o + r] * weights.rows[start + r]
+    _sum(plan, state, g, o, values, scratch, 1.0)
     for r in range(n):
-        u[r] = share * row_weights[r] * (reach[r] * z[r] - sums[r])
+        u[o + r] = share * weights.rows[start + r] * (state.reach[start + r] * z[o + r] - sums[o + r])
 
 
 @kernel
-def _list_active(batches: Batches, state: State, batch: Any) -> None:
+def _list_active(plan: Plan, batches: Batches, state: State, batch: Any) -> None:
     first, out = batches.edges[batch], batches.edges[batch]
     for k in range(first, batches.edges[batch + _1]):
         row = batches.rows[k]
-        if state.reach[np.uint64(row)] > 0.0:
+        if state.reach[np.uint64(plan.place[np.uint64(row)])] > 0.0:
             state.active[out] = row
             out += _1
     state.n_active[batch] = out - first
@@ -392,7 +416,7 @@ def _list_active(batches: Batches, state: State, batch: Any) -> None:
 
 @kernel
 def first_order(plan: Plan, order: Any) -> None:
-    """Rows of each group as they come; with two labels, the rarer ones first."""
+    """Places of each group as they come; with two labels, those of the rarer one first."""
     for g in range(_0, np.uint64(len(plan.starts))):
         start = plan.starts[g]
         if plan.kind[g] == TWO:
@@ -429,11 +453,12 @@ def evaluate_batches(
             if zero:
                 scratch.z[: plan.stops[groups[1] - _1] - base] = 0.0
             else:
-                _dots(rows, batches.rows, begin, end, base, w, scratch.z)
+                _dots(rows, plan.place, batches.rows, begin, end, base, w, scratch.z)
             for g in range(groups[0], groups[1]):
                 _evaluate_group(plan, weights, state, g, base, loss, scratch, losses[block])
-            _list_active(batches, state, batch)
-            _add(rows, state.active, begin, begin + state.n_active[batch], base, scratch.u, sums[block])
+            _list_active(plan, batches, state, batch)
+            end, after = begin + state.n_active[batch], np.uint64(len(state.active))
+            _add(rows, plan.place, state.active, begin, end, after, base, scratch.u, sums[block])
 
 
 @kernel
@@ -458,22 +483,24 @@ def curve_batches(
             end, span = begin + state.n_active[batch], plan.stops[groups[1] - _1] - base
             if end - begin < span:
                 scratch.z[:span] = 0.0
-            _dots(rows, state.active, begin, end, base, v, scratch.z)
+            _dots(rows, plan.place, state.active, begin, end, base, v, scratch.z)
             for g in range(groups[0], groups[1]):
                 _curve_group(plan, weights, state, g, base, scratch)
-            _add(rows, state.active, begin, end, base, scratch.u, sums[block])
+            after = batches.edges[batch + _1]
+            _add(rows, plan.place, state.active, begin, end, after, base, scratch.u, sums[block])
 
 
 @kernel
-def dots_of(rows: Rows, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
+def dots_of(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
     """z = X v for a part of a large query."""
-    _dots(rows, listed, np.uint64(first), np.uint64(last), np.uint64(base), v, z)
+    _dots(rows, place, listed, np.uint64(first), np.uint64(last), np.uint64(base), v, z)
 
 
 @kernel
-def add_of(rows: Rows, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any) -> None:
+def add_of(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, u: Any, sums: Any) -> None:
     """sums += X^T u for a part of a large query."""
-    _add(rows, listed, np.uint64(first), np.uint64(last), np.uint64(base), u, sums)
+    after = np.uint64(len(listed))
+    _add(rows, place, listed, np.uint64(first), np.uint64(last), after, np.uint64(base), u, sums)
 
 
 @kernel
@@ -493,9 +520,9 @@ def evaluate_large(
 
 
 @kernel
-def list_active(batches: Batches, state: State, batch: Any) -> None:
+def list_active(plan: Plan, batches: Batches, state: State, batch: Any) -> None:
     """Note which rows of a batch have an active pair."""
-    _list_active(batches, state, np.uint64(batch))
+    _list_active(plan, batches, state, np.uint64(batch))
 
 
 @kernel
@@ -532,5 +559,5 @@ def evaluate_scores(
     for g in range(np.uint64(len(plan.starts))):
         start, n = plan.starts[g], plan.stops[g] - plan.starts[g]
         for r in range(n):
-            scratch.z[r] = scores[start + r]
+            scratch.z[np.uint64(plan.place[start + r]) - start] = scores[start + r]
         _evaluate_group(plan, weights, state, g, start, SQUARES, scratch, losses)

@@ -25,7 +25,7 @@ from rankloom.kernels.pair_index import FIRST, LAST, START, STOP
 HINGES, SQUARES = range(2)
 TWO, LAYERS = range(2)
 LEAF = 32
-TILE = 64
+TILE = 128
 _FEW = 8
 _BITS = 5
 _0: Any = np.uint64(0)
@@ -33,17 +33,17 @@ _1: Any = np.uint64(1)
 
 
 class Plan(NamedTuple):
-    """Groups and how they are counted. Rows within a group count from its first."""
+    """Groups and how they are counted. A group's places are its rows by label, and count from its first."""
 
     starts: NDArray[np.uint64]
     stops: NDArray[np.uint64]
+    place: NDArray[np.uint32]
+    """Where each row is, among all rows with those of a group by label."""
     level: NDArray[np.uint32]
-    """The label's number, of each row."""
+    """The label's number, of each place."""
     leaf: NDArray[np.uint32]
-    by_label: NDArray[np.uint32]
-    """Rows of a group by label."""
     edges: NDArray[np.uint32]
-    """Where leaves begin in `by_label`, and the end; those of group g from edge_first[g]."""
+    """At which places leaves begin, and the end; those of group g from edge_first[g]."""
     edge_first: NDArray[np.uint64]
     kind: NDArray[np.uint8]
     rare: NDArray[np.uint8]
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Of rows (empty where all are 1) and of the groups' pairs."""
+    """Of rows, by place (empty where all are 1), and of the groups' pairs."""
 
     rows: NDArray[np.float64]
     groups: NDArray[np.float64]
@@ -79,26 +79,29 @@ class State(NamedTuple):
     """What is known at w."""
 
     order: NDArray[np.uint32]
-    """Rows of each group by rising score."""
+    """Places of each group by rising score."""
     items: NDArray[np.uint32]
-    """With LAYERS, rows of each list; with TWO, those of the rarer label by score."""
+    """With LAYERS, places of each list; with TWO, those of the rarer label by score."""
     digits: NDArray[np.uint8]
-    up: NDArray[np.uint32]
-    """How far in its run a row's better rows are active; with TWO, how many rare rows are, for others."""
-    low: NDArray[np.uint32]
-    """From where in its run a row's worse rows are active."""
-    tile_up: NDArray[np.uint32]
-    tile_low: NDArray[np.uint32]
+    known: NDArray[np.uint32]
+    """With TWO, how many rare rows, by score, each place of the other label has an active pair with."""
+    above: NDArray[np.uint16]
+    """Where in a tile the sum of a row's active better rows is: of higher digit, before they end."""
+    below: NDArray[np.uint16]
+    """Where in a tile the sum is that its active worse rows begin after."""
+    tile_above: NDArray[np.uint32]
+    """How many rows of a list have their sum in a tile or before it."""
+    tile_below: NDArray[np.uint32]
     masks: NDArray[np.uint32]
     reach: NDArray[np.float64]
-    """L, of each row."""
+    """L, by place."""
     active: NDArray[np.uint32]
     """Rows with active pairs; those of a batch from where its rows begin."""
     n_active: NDArray[np.uint64]
 
 
 class Scratch(NamedTuple):
-    """Room for a batch: rows count from the batch's first."""
+    """Room for a batch: places count from the batch's first."""
 
     z: NDArray[np.float64]
     u: NDArray[np.float64]
@@ -142,9 +145,7 @@ def _groups(
                 any_shared = True
             held += size
             for k in range(begin, end):
-                row = np.uint64(rows[k])
-                plan.level[row], plan.leaf[row] = c, leaf
-                plan.by_label[k] = row - start
+                plan.place[np.uint64(rows[k])], plan.level[k], plan.leaf[k] = k, c, leaf
         plan.edges[n_edges] = n
         n_edges += 1
         plan.masked[g], plan.rare[g], plan.kind[g] = any_shared, rare, LAYERS
@@ -187,13 +188,13 @@ def plan_of(
         [np.zeros(m + 1, dtype=np.uint64) for _ in range(5)],
         [np.zeros(m + 1, dtype=np.uint8) for _ in range(5)],
     )
-    wide = [np.zeros(n, dtype=np.uint32) for _ in range(3)]
+    level, leaf = (np.zeros(n, dtype=np.uint32) for _ in range(2))
     plan = Plan(
         starts=long[0][:m],
         stops=long[1][:m],
-        level=wide[0],
-        leaf=wide[1],
-        by_label=wide[2],
+        place=np.arange(n, dtype=np.uint32),
+        level=level,
+        leaf=leaf,
         edges=edges,
         edge_first=long[2],
         kind=small[0],

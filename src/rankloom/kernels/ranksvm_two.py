@@ -59,7 +59,7 @@ def sort_by(keys: Any, items: Any, spare_keys: Any, spare: Any, n: Any) -> None:
 
 @kernel(inline=True, allocates=False)
 def _sides(plan: Plan, g: Any) -> Any:
-    """Among the group's rows by label: where the rare ones begin and end, and where the others do."""
+    """At which places the rare rows begin and end, and where the others do."""
     n, edge = plan.stops[g] - plan.starts[g], np.uint64(plan.edges[plan.edge_first[g] + _1])
     if plan.rare[g] == np.uint8(1):
         return edge, n, _0, edge
@@ -69,13 +69,13 @@ def _sides(plan: Plan, g: Any) -> Any:
 @kernel
 def order_two(plan: Plan, g: Any, order: Any) -> None:
     """The first order of a group: rare rows, then the others."""
-    start, out = plan.starts[g], plan.starts[g]
+    out = plan.starts[g]
     begin, end, first, last = _sides(plan, g)
     for k in range(begin, end):
-        order[out] = plan.by_label[start + k]
+        order[out] = k
         out += _1
     for k in range(first, last):
-        order[out] = plan.by_label[start + k]
+        order[out] = k
         out += _1
 
 
@@ -146,25 +146,24 @@ def evaluate_two(
         moment += weight * z[o + row]
         masses[o + k + _1], pulls[k + _1], keys[room + k + _1], pulls[room + k + _1] = mass, moment, 0.0, 0.0
     hinges, squares, lowest = 0.0, 0.0, keys[_0]
-    for k in range(first, last):
-        row = np.uint64(plan.by_label[start + k])
-        score = z[o + row]
+    for place in range(first, last):
+        score = z[o + place]
         key = sign * score
         if not lowest - key < 1.0:
-            state.up[slot + row], state.reach[start + row], u[o + row] = np.uint32(0), 0.0, 0.0
+            state.known[slot + place], state.reach[start + place], u[o + place] = np.uint32(0), 0.0, 0.0
             continue
-        place = _found(keys, known, key, grid, cells, scale)
-        weight = weights.rows[start + row] if weighted else 1.0
-        reach = masses[o + place]
+        count = _found(keys, known, key, grid, cells, scale)
+        weight = weights.rows[start + place] if weighted else 1.0
+        reach = masses[o + count]
         pull = sign * reach
-        force = reach * score - pulls[place] + pull
-        state.up[slot + row], state.reach[start + row] = np.uint32(place), reach
-        keys[room + place] += weight
-        pulls[room + place] += weight * score
+        force = reach * score - pulls[count] + pull
+        state.known[slot + place], state.reach[start + place] = np.uint32(count), reach
+        keys[room + count] += weight
+        pulls[room + count] += weight * score
         weight *= share
         hinges += weight * (0.5 * (reach + pull) + score * pull)
         squares += weight * force * score
-        u[o + row] = weight * (force if loss == SQUARES else pull)
+        u[o + place] = weight * (force if loss == SQUARES else pull)
     reach, moment = 0.0, 0.0
     for back in range(known):
         k = known - back
@@ -183,24 +182,23 @@ def evaluate_two(
 
 
 @kernel(allocates=False)
-def sum_two(plan: Plan, state: State, g: Any, o: Any, scratch: Scratch) -> None:
+def sum_two(plan: Plan, state: State, g: Any, o: Any, values: Any, scratch: Scratch) -> None:
     """Sums of values over active pairs: prefixes over the rare rows, and buckets of the others."""
-    start, slot = plan.starts[g], plan.slots[g]
-    prefix, bucket, values, sums = scratch.list_values, scratch.list_sums, scratch.values, scratch.sums
+    slot = plan.slots[g]
+    prefix, bucket, sums = scratch.list_values, scratch.list_sums, scratch.sums
     begin, end, first, last = _sides(plan, g)
     known, total = end - begin, 0.0
     prefix[_0], bucket[_0] = 0.0, 0.0
     for k in range(known):
         total += values[o + np.uint64(state.items[slot + k])]
         prefix[k + _1], bucket[k + _1] = total, 0.0
-    for k in range(first, last):
-        row = np.uint64(plan.by_label[start + k])
-        place = np.uint64(state.up[slot + row])
-        if place == _0:
-            sums[o + row] = 0.0
+    for place in range(first, last):
+        count = np.uint64(state.known[slot + place])
+        if count == _0:
+            sums[o + place] = 0.0
             continue
-        bucket[place] += values[o + row]
-        sums[o + row] = prefix[place]
+        bucket[count] += values[o + place]
+        sums[o + place] = prefix[count]
     total = 0.0
     for back in range(known):
         k = known - back
@@ -223,10 +221,9 @@ def bend_two(plan: Plan, weights: Weights, state: State, g: Any, z: Any, scratch
         square += weight * value * value
         masses[k + _1], firsts[k + _1], seconds[k + _1] = mass, moment, square
     total = 0.0
-    for k in range(first, last):
-        row = np.uint64(plan.by_label[start + k])
-        place = np.uint64(state.up[slot + row])
-        if place > _0:
-            weight, value = weights.rows[start + row] if weighted else 1.0, z[row] - middle
-            total += weight * (value * (masses[place] * value - 2.0 * firsts[place]) + seconds[place])
+    for place in range(first, last):
+        count = np.uint64(state.known[slot + place])
+        if count > _0:
+            weight, value = weights.rows[start + place] if weighted else 1.0, z[place] - middle
+            total += weight * (value * (masses[count] * value - 2.0 * firsts[count]) + seconds[count])
     return share * total

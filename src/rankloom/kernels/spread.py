@@ -44,7 +44,7 @@ def spread_of(
         squares[:] = 0.0
         mass, start = 0.0, plan.starts[g]
         for row in range(start, min(plan.stops[g], start + np.uint64(most))):
-            weight = weights.rows[row] if len(weights.rows) > 0 else 1.0
+            weight = weights.rows[np.uint64(plan.place[row])] if len(weights.rows) > 0 else 1.0
             mass += weight
             _add_squares(rows, row, weight, total, squares)
         if mass > 0.0:

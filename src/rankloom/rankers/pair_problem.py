@@ -26,6 +26,7 @@ from rankloom.kernels.ranksvm_plan import (
     LEAF,
     SQUARES,
     TILE,
+    TWO,
     Batches,
     Plan,
     Scratch,
@@ -35,14 +36,15 @@ from rankloom.kernels.ranksvm_plan import (
 )
 from rankloom.kernels.spread import spread_of
 from rankloom.kernels.threads import ordered_map, thread_count
-from rankloom.kernels.vectors import LANES
+from rankloom.kernels.vectors import BLOCK, LANES, packed_places, packed_size
 from rankloom.rankers.descent import kernel_rows, labels_of
 
-CACHE = 1 << 19  # bytes of rows that stay in cache between two passes
-_LARGE = 16  # a query that is so many times larger is shared by the threads, in two passes
+CACHE = 1 << 18  # bytes of rows that stay in cache between two passes
+_LARGE = 32  # a query that is so many times larger is shared by the threads, in two passes
 _MOST_BLOCKS = 64
 _BLOCK = 1 << 20  # bytes of rows that are worth a block
 _ROW_COST = 16
+_LINE = 64  # bytes
 _MANY_FEATURES = 1 << 12  # from here, the spread of each is not looked for
 _SAMPLE = 1 << 16  # rows that show the spread of the features
 _LEAST_SAMPLED = 1 << 17  # rows of a query that has a sample worth solving first
@@ -88,7 +90,6 @@ class PairProblem:
         self.threads = thread_count(threads)
         self._rows = kernel_rows(data.features)
         self._plan = plan_of(*cells, adjacent)
-        row_weights = np.empty(0) if data.weights is None else data.weights
         totals = _pair_weights(self._plan, cells, data.weights)
         shares = _shares(self._plan, data.offsets, data.query_weights, totals, normalize)
         self.pair_weight = float(shares @ totals)
@@ -96,7 +97,7 @@ class PairProblem:
         self._at_zero: dict[str, NDArray[np.float64]] = {}
         self._diagonal: NDArray[np.float64] | None = None
         self._last: tuple[str, NDArray[np.float64], tuple[Losses, NDArray[np.float64]]] | None = None
-        self._weights = Weights(as_kernel(row_weights, np.float64), shares)
+        self._weights = Weights(_by_place(self._plan, data.weights), shares)
         self._batches, self._large, self._span = _batches(self._plan, data.features, cache)
         self._blocks = _blocks(self._batches, self._large, data.features)
         self._state = _state(self._plan, self._batches, data.n_rows)
@@ -109,19 +110,34 @@ class PairProblem:
         self._large_scratch = _scratch(self._plan, largest) if largest else None
         wide = len(self._rows.values) * 8 // (1 << 22)
         self._pieces = min(16, max(1, wide)) if self._large else 0
-        self._sums = np.zeros((len(self._blocks) + self._pieces, self.n_features))
+        self._is_packed = self._rows.width >= BLOCK
+        width = packed_size(self.n_features) if self._is_packed else self.n_features
+        self._sums = np.zeros((len(self._blocks) + self._pieces, width))
         self.n_evaluations = self.n_products = 0
 
     def _size(self, batch: int) -> int:
         g = self._batches.groups[batch]
         return int(self._plan.stops[g] - self._plan.starts[g])
 
+    def _packed(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """v as the passes over rows take it."""
+        if not self._is_packed:
+            return v
+        packed = np.zeros(packed_size(self.n_features))
+        packed[packed_places(self.n_features)] = v
+        return packed
+
+    def _total(self) -> NDArray[np.float64]:
+        """X^T u, from all sums."""
+        total = self._sums.sum(axis=0)
+        return np.asarray(total[packed_places(self.n_features)] if self._is_packed else total)
+
     def evaluate(self, w: NDArray[np.float64], loss: str = "squared") -> tuple[Losses, NDArray[np.float64]]:
         """The losses at w, and the gradient of the one asked for; products are with the Hessian here."""
         if self._last is not None and self._last[0] == loss and np.array_equal(self._last[1], w):
             return self._last[2]  # a path begins where it was, and the stopping rule at 0
         self.n_evaluations += 1
-        which = SQUARES if loss == "squared" else HINGES
+        which, packed = SQUARES if loss == "squared" else HINGES, self._packed(w)
         losses = np.zeros((len(self._blocks) + 1, 2))
         self._sums[:] = 0.0
 
@@ -136,7 +152,7 @@ class PairProblem:
                 self._blocks,
                 first,
                 last,
-                w,
+                packed,
                 which,
                 self._scratch[chunk],
                 losses,
@@ -147,10 +163,10 @@ class PairProblem:
         for batch in self._large:
             self._dots(batch, w, active=False)
             self._evaluate_large(batch, which, losses[-1])
-            kernel.list_active(self._batches, self._state, batch)
+            kernel.list_active(self._plan, self._batches, self._state, batch)
             self._add(batch)
         found = Losses(*(float(x) for x in losses.sum(axis=0)))
-        gradient = self._sums.sum(axis=0) * (2.0 if loss == "squared" else 1.0)
+        gradient = self._total() * (2.0 if loss == "squared" else 1.0)
         self._last = loss, w.copy(), (found, gradient)
         return found, gradient
 
@@ -183,6 +199,7 @@ class PairProblem:
     def product(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Hessian of the squares, at the last w evaluated, times v."""
         self.n_products += 1
+        packed = self._packed(v)
         self._sums[:] = 0.0
 
         def small(chunk: int) -> None:
@@ -196,7 +213,7 @@ class PairProblem:
                 self._blocks,
                 first,
                 last,
-                v,
+                packed,
                 self._scratch[chunk],
                 self._sums,
             )
@@ -208,7 +225,7 @@ class PairProblem:
                 self._plan, self._weights, self._batches, self._state, batch, self._large_scratch
             )
             self._add(batch)
-        return np.asarray(2.0 * self._sums.sum(axis=0))
+        return 2.0 * self._total()
 
     @property
     def is_one_query(self) -> bool:
@@ -222,7 +239,8 @@ class PairProblem:
         if size < _LEAST_SAMPLED or len(self._weights.rows):
             return None
         start = int(self._plan.starts[0])
-        by_label = self._plan.by_label[start : start + size].astype(np.int64)
+        by_label = np.empty(size, dtype=np.int64)
+        by_label[self._plan.place[start : start + size] - np.uint32(start)] = np.arange(size)
         counts = np.bincount(self._plan.level[start : start + size])
         steps = np.clip(counts // _KEPT, 1, _THINNER)
         if 4 * (-(-counts // steps)).sum() > size:
@@ -237,7 +255,7 @@ class PairProblem:
         return PairProblem(part, adjacent=self._plan.adjacent, threads=self.threads, cache=self._cache)
 
     def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """X v of the query's rows."""
+        """X v of the query's rows, by place."""
         z = np.zeros(self._size(0))
         if v.any():
             self._dots_into(z, 0, v, active=False)
@@ -263,10 +281,10 @@ class PairProblem:
 
     def pull(self) -> NDArray[np.float64]:
         """The gradient of the squares, right after `move`."""
-        kernel.list_active(self._batches, self._state, 0)
+        kernel.list_active(self._plan, self._batches, self._state, 0)
         self._sums[:] = 0.0
         self._add(0)
-        return np.asarray(2.0 * self._sums.sum(axis=0))
+        return 2.0 * self._total()
 
     def _evaluate_large(self, batch: int, which: int, losses: NDArray[np.float64]) -> None:
         scratch = self._large_scratch
@@ -299,10 +317,12 @@ class PairProblem:
 
     def _dots_into(self, z: NDArray[np.float64], batch: int, v: NDArray[np.float64], active: bool) -> None:
         listed, begin, end, base = self._listed(batch, active)
-        cuts = _cuts(begin, end, self._pieces)
+        cuts, packed = _cuts(begin, end, self._pieces), self._packed(v)
 
         def work(piece: int) -> None:
-            kernel.dots_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, v, z)
+            kernel.dots_of(
+                self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, packed, z
+            )
 
         self._each(work, self._pieces)
 
@@ -314,7 +334,7 @@ class PairProblem:
 
         def work(piece: int) -> None:
             sums = self._sums[len(self._blocks) + piece]
-            kernel.add_of(self._rows, listed, cuts[piece], cuts[piece + 1], base, u, sums)
+            kernel.add_of(self._rows, self._plan.place, listed, cuts[piece], cuts[piece + 1], base, u, sums)
 
         self._each(work, self._pieces)
 
@@ -335,7 +355,7 @@ def losses_of_scores(
     plan = plan_of(*cells, adjacent)
     totals = _pair_weights(plan, cells, row_weights)
     shares = _shares(plan, data.offsets, query_weights, totals, normalize)
-    weights = Weights(as_kernel(np.empty(0) if row_weights is None else row_weights, np.float64), shares)
+    weights = Weights(_by_place(plan, row_weights), shares)
     scratch = _scratch(plan, int((plan.stops - plan.starts).max()))
     found = np.zeros(2)
     state = _state(plan, _batches(plan, data.features, CACHE)[0], data.n_rows)
@@ -345,6 +365,15 @@ def losses_of_scores(
 
 def _cuts(begin: int, end: int, pieces: int) -> list[int]:
     return [begin + (end - begin) * k // pieces for k in range(pieces + 1)]
+
+
+def _by_place(plan: Plan, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Weights of rows as the kernels take them."""
+    if weights is None:
+        return np.empty(0)
+    found = np.empty(len(weights))
+    found[plan.place] = weights
+    return found
 
 
 def _pair_weights(plan: Plan, cells: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -433,23 +462,32 @@ def _blocks(batches: Any, large: list[int], features: Features) -> NDArray[np.ui
 
 def _state(plan: Plan, batches: Any, n_rows: int) -> Any:
     slots = int(plan.slots[-1])
-    needed = plan.layers.any() or (plan.kind == 0).any()
+    layers, two = plan.layers.any(), (plan.kind == TWO).any()
+    needed = layers or two
     order = np.zeros(n_rows if needed else 0, dtype=np.uint32)
     if needed:
         kernel.first_order(plan, order)
     return State(
         order=order,
         items=np.zeros(slots, dtype=np.uint32),
-        digits=np.zeros(slots + 4, dtype=np.uint8),
-        up=np.zeros(slots, dtype=np.uint32),
-        low=np.zeros(slots if plan.layers.any() else 0, dtype=np.uint32),
-        tile_up=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
-        tile_low=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
-        masks=np.zeros(n_rows + LANES if plan.masked.any() else 0, dtype=np.uint32),
+        digits=np.zeros(slots if layers else 0, dtype=np.uint8),
+        known=np.zeros(slots if two else 0, dtype=np.uint32),
+        above=np.zeros(slots if layers else 0, dtype=np.uint16),
+        below=np.zeros(slots if layers else 0, dtype=np.uint16),
+        tile_above=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
+        tile_below=np.zeros(int(plan.tiles[-1]) + 1, dtype=np.uint32),
+        masks=np.zeros(n_rows if plan.masked.any() else 0, dtype=np.uint32),
         reach=np.zeros(n_rows),
         active=np.zeros(len(batches.rows), dtype=np.uint32),
         n_active=np.zeros(len(batches.groups) - 1, dtype=np.uint64),
     )
+
+
+def _on_a_line(size: int) -> NDArray[np.float64]:
+    """Zeros from where a line of the cache begins: wide stores cost twice as much across its end."""
+    room = np.zeros(size + _LINE // 8)
+    first = -room.ctypes.data % _LINE // 8
+    return room[first : first + size]
 
 
 def _scratch(plan: Plan, span: int) -> Any:
@@ -461,10 +499,10 @@ def _scratch(plan: Plan, span: int) -> Any:
         room(),
         room(),
         room(),
-        room(),
+        room(LEAF),
         room(LEAF + 4),
         room(LEAF + 4),
-        np.zeros((TILE + 4) * LANES),
+        _on_a_line((TILE + 2) * LANES),
         np.zeros(leaves + 1, dtype=np.uint32),
         np.zeros(span + LEAF, dtype=np.uint32),
     )
