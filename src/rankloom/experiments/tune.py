@@ -74,7 +74,7 @@ def tune(
         seed: of the folds, the search, and of a ranker that is named.
         record: a file that has every trial; with one that is there already the search goes on.
         refit: learn with the best settings from all training data.
-        progress: called with how many trials are done, and how many there are.
+        progress: called with how many trials are done (folds of several add up), and how many there are.
     """
     chosen, method = _template(ranker, seed)
     parsed = Measure.parse(measure)
