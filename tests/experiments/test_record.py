@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rankloom as rl
@@ -75,6 +74,29 @@ def test_failed_trials_are_tried_again_and_pruned_ones_in_a_grid(parts: Any, tmp
     assert [trial._replace(seconds=0) for trial in again] == [trial._replace(seconds=0) for trial in first]
 
 
+def test_folds_on_record_are_not_repeated(parts: Any, tmp_path: Path) -> None:
+    """Of three trials one has all folds, one a fold less, one (given up elsewhere) two less."""
+    log, record = tmp_path / "log.txt", tmp_path / "record.json"
+
+    def tune() -> rl.Tuning:
+        log.unlink(missing_ok=True)
+        ranker = Telling(log=str(log))
+        return rl.tune(ranker, parts[0], folds=3, space={"lam": LAMS}, workers=1, record=record, refit=False)
+
+    first = tune()
+    assert learned(log) == [f"{lam}" for _ in range(3) for lam in LAMS]
+    content = json.loads(record.read_text())
+    done, given_up, begun = content["trials"]
+    given_up |= {"state": "pruned", "folds": given_up["folds"][:1]}
+    begun |= {"state": "begun", "folds": begun["folds"][:2]}
+    content |= {"trials": [done, given_up], "begun": [begun]}
+    record.write_text(json.dumps(content))
+    again = tune()
+    assert learned(log) == ["1.0", "1000.0", "1.0"]
+    assert [trial._replace(seconds=0) for trial in again] == [trial._replace(seconds=0) for trial in first]
+    assert "begun" not in json.loads(record.read_text())
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -125,6 +147,9 @@ def test_a_damaged_record_is_refused(parts: Any, tmp_path: Path) -> None:
     record.write_text(json.dumps(content))
     with pytest.raises(rl.InputError, match="is damaged; restore it from a copy, or remove it"):
         rl.tune(Toy(), *parts, space={"lam": LAMS}, workers=1, record=record)
+    record.write_text(json.dumps({**content, "trials": [], "begun": [{"state": "begun", "settings": {}}]}))
+    with pytest.raises(rl.InputError, match="is damaged; restore it from a copy, or remove it"):
+        rl.tune(Toy(), *parts, space={"lam": LAMS}, workers=1, record=record)
 
 
 PROGRAM = """
@@ -133,7 +158,8 @@ import rankloom as rl
 from twins.tuning_rankers import Telling
 data = rl.make_letor(30, seed=1).data
 train, valid = data.take(slice(0, 20)), data.take(slice(20, 30))
-rl.tune(Telling(log=sys.argv[1], pause=float(sys.argv[3])), train, valid, space={"lam": (1e-3, 1e3, 9)},
+how = {"folds": int(sys.argv[5])} if sys.argv[5] != "0" else {"valid": valid}
+rl.tune(Telling(log=sys.argv[1], pause=float(sys.argv[3])), train, **how, space={"lam": (1e-3, 1e3, 9)},
         workers=2, record=sys.argv[2]).best_model.save(sys.argv[4])
 """
 
@@ -146,21 +172,32 @@ def alive(process: int) -> bool:
     return state != "Z"
 
 
+def on_record(record: Path) -> list[tuple[str, int]]:
+    """The lam of each trial that is done or begun, and how many fits it has taken."""
+    content = json.loads(record.read_text()) if record.exists() else {"trials": []}
+    every = [*content["trials"], *content.get("begun", [])]
+    return [(str(trial["parameters"]["lam"]), len(trial.get("folds", [0]))) for trial in every]
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not list processes")
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
-def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: signal.Signals) -> None:
+@pytest.mark.parametrize(("end", "folds"), [(signal.SIGKILL, 0), (signal.SIGINT, 0), (signal.SIGKILL, 3)])
+def test_killed_and_resumed_it_repeats_nothing(
+    parts: Any, tmp_path: Path, end: signal.Signals, folds: int
+) -> None:
     """The process ends in the middle of trials: the record is whole, no worker stays, it goes on."""
     log, record, model = tmp_path / "log.txt", tmp_path / "record.json", tmp_path / "m.rank"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    fits = 9 * max(folds, 1)
 
     def start(pause: float) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", PROGRAM, str(log), str(record), str(pause), str(model)]
+        arguments = [str(log), str(record), str(pause), str(model), str(folds)]
+        command = [sys.executable, "-c", PROGRAM, *arguments]
         return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
 
     process = start(0.2)
     assert process.stderr is not None
     deadline = time.monotonic() + 120
-    while not record.exists() or len(json.loads(record.read_text())["trials"]) < 3:
+    while sum(count for _, count in on_record(record)) < (20 if folds else 3):
         assert process.poll() is None, process.stderr.read().decode()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -173,15 +210,17 @@ def test_killed_and_resumed_it_repeats_nothing(parts: Any, tmp_path: Path, end: 
         assert time.monotonic() < deadline, "a worker was left behind"
         time.sleep(0.02)
 
-    done = {str(trial["parameters"]["lam"]) for trial in json.loads(record.read_text())["trials"]}
-    assert 3 <= len(done) < 9
+    before = on_record(record)
+    done = {lam for lam, count in before if count == max(folds, 1)}
+    assert 1 <= len(done) < 9
     log.unlink()
     resumed = start(0.2)
     assert resumed.wait() == 0
     assert resumed.stderr is not None
     resumed.stderr.close()
     assert not done & set(learned(log)[:-1])
-    assert len(learned(log)[:-1]) + len(done) == 9
+    assert len(learned(log)[:-1]) + sum(count for _, count in before) == fits
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".tmp-")] == []
-    whole = rl.tune(Toy(), *parts, space={"lam": (1e-3, 1e3, 9)}, workers=1)
-    assert np.array_equal(rl.load(model).weights, whole.best_model.weights)
+    how: dict[str, Any] = {"folds": folds} if folds else {"valid": parts[1]}
+    whole = rl.tune(Toy(), parts[0], **how, space={"lam": (1e-3, 1e3, 9)}, workers=1)
+    assert rl.load(model).weights.tobytes() == whole.best_model.weights.tobytes()

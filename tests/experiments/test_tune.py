@@ -14,9 +14,10 @@ import pytest
 
 import rankloom as rl
 from rankloom.experiments import crew
+from rankloom.experiments.trial import Job
 from rankloom.rankers.methods import METHODS
 from twins.toy_ranker import Toy
-from twins.tuning_rankers import Failing, Mapped, Pathed, Telling
+from twins.tuning_rankers import Failing, Mapped, Pathed, Telling, Watching
 
 LAMS = [1e-3, 1.0, 1e3]
 
@@ -84,8 +85,10 @@ def test_methods_have_names_and_grids_of_their_own(parts: Any) -> None:
         found.best_model  # noqa: B018
 
 
-@pytest.mark.parametrize("how", ["valid", "folds"])
-def test_two_workers_find_what_one_process_finds(parts: Any, how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("how", "crews"), [("valid", (1, 2)), ("folds", (1, 2, 8))])
+def test_workers_find_what_one_process_finds(
+    parts: Any, how: str, crews: tuple[int, ...], tmp_path: Path
+) -> None:
     """A guided search over folds or validation data: proposals, values on the way, the model, bit by bit."""
     train, valid = parts
     given = {"valid": valid} if how == "valid" else {"folds": 3}
@@ -94,10 +97,11 @@ def test_two_workers_find_what_one_process_finds(parts: Any, how: str, tmp_path:
             rl.SPD(steps=3000), train, **given, space={"lam": (1e-6, 1e2)}, search="optuna", trials=16,
             workers=workers, record=tmp_path / f"{workers}.json",
         )
-        for workers in (1, 2)
+        for workers in crews
     ]  # fmt: skip
-    assert facts(found[0]) == facts(found[1])
-    assert np.array_equal(found[0].best_model.weights, found[1].best_model.weights)
+    for other in found[1:]:
+        assert facts(found[0]) == facts(other)
+        assert found[0].best_model.weights.tobytes() == other.best_model.weights.tobytes()
     assert "pruned" in {trial.state for trial in found[0]}
     assert found[0].best.state == "complete"
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".json"] == []
@@ -138,6 +142,56 @@ def test_workers_map_the_data(parts: Any, tmp_path: Path) -> None:
         assert str(tmp_path) in name
         assert changed == "0"
         (tmp_path / "record.json").unlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what is mapped")
+@pytest.mark.parametrize("workers", [1, 3])
+def test_all_are_on_one_fold_and_nothing_of_another_is_mapped(
+    parts: Any, workers: int, tmp_path: Path
+) -> None:
+    """Together they look at one copy: no two folds at a time, and each fold begins with nothing mapped."""
+    rl.save_store(parts[0], tmp_path / "train.store")
+    log = tmp_path / "log.txt"
+    rl.tune(
+        Watching(log=str(log)), tmp_path / "train.store", folds=4, space={"lam": [1.0, 2.0, 3.0, 4.0]},
+        workers=workers, refit=False,
+    )  # fmt: skip
+    lines = [line.split() for line in log.read_text().splitlines()]
+    fits = sorted((float(begin), float(end), data) for begin, end, data, *_ in lines)
+    assert len(fits) == 16
+    assert len({data for *_, data in fits}) == 4
+    for begin, end, data in fits:
+        together = {other for start, stop, other in fits if start < end and begin < stop}
+        assert together == {data}
+    files, mapped = zip(*((line[3], (int(line[4]), int(line[6]))) for line in lines), strict=True)
+    assert {Path(file).name for file in files} == {"values.npy"}
+    firsts = mapped if workers > 1 else mapped[::4]
+    assert {before for before, _ in firsts} == {0}
+    assert min(after for _, after in mapped) > 0
+
+
+def test_a_job_of_another_fold_waits_until_nobody_is_busy() -> None:
+    waiting = crew.Waiting()
+    jobs = [Job([], fold=fold) for fold in (1, 0, 0, 2)]
+    for name, job in enumerate(jobs):
+        waiting.put(name, job)
+    assert waiting.folds_left(3) == 2 + 3 + 3 + 1
+    taken = [waiting.take(busy=False), waiting.take(busy=True), waiting.take(busy=True)]
+    assert taken == [(1, jobs[1]), (2, jobs[2]), None]
+    waiting.put(4, jobs[0])
+    assert waiting.take(busy=False) == (0, jobs[0])
+    assert waiting.take(busy=True) == (4, jobs[0])
+    assert waiting.take(busy=False) == (3, jobs[3])
+    assert waiting.take(busy=False) is None
+
+
+def test_progress_counts_folds_as_the_trials_they_add_up_to(parts: Any) -> None:
+    seen = []
+    rl.tune(
+        Toy(), parts[0], folds=3, space={"lam": LAMS}, workers=1, refit=False,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    assert seen == [(0, 3), (0, 3), (1, 3), (1, 3), (1, 3), (2, 3), (2, 3), (2, 3), (3, 3)]
 
 
 def test_stores_are_used_where_they_are(parts: Any, tmp_path: Path) -> None:
@@ -202,6 +256,13 @@ def test_a_path_is_one_job(parts: Any, tmp_path: Path, monkeypatch: Any) -> None
     found = rl.tune(Pathed(log=str(log)), *parts, workers=1, refit=False)
     plain = rl.tune(Toy(), *parts, space={"lam": LAMS}, workers=1)
     assert log.read_text() == f"path {LAMS}\n"
+    log.unlink()
+    folds = rl.tune(Pathed(log=str(log)), parts[0], folds=4, workers=1, refit=False)
+    assert log.read_text() == f"path {LAMS}\n" * 4
+    assert {trial.parameters["lam"]: trial.folds for trial in folds} == {
+        trial.parameters["lam"]: trial.folds
+        for trial in rl.tune(Toy(), parts[0], folds=4, space={"lam": LAMS}, workers=1, refit=False)
+    }
     assert [(trial.parameters, trial.value) for trial in found] == [
         (trial.parameters, trial.value) for trial in plain
     ]

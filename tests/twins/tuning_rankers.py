@@ -1,4 +1,4 @@
-"""Rankers for tests of tuning, where workers can import them: one tells, one fails, one has a path."""
+"""Rankers for tests of tuning, where workers can import them: they tell what happens, fail, have a path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,28 @@ class Mapped(Toy):
         return super()._fit(data)
 
 
-def mapping_at(address: int) -> str:
+class Watching(Toy):
+    """Writes down each fit: begin and end, on what, and how much of that was mapped before and after."""
+
+    def __init__(
+        self, lam: float = 1.0, measure: str = "ndcg@10", log: str = "", pause: float = 0.05
+    ) -> None:
+        super().__init__(lam, measure)
+        self.log, self.pause = log, pause
+
+    def fit(self, X: RankingData, y: Any = None) -> Watching:
+        """Learn, slowly."""
+        address = X.values.__array_interface__["data"][0]
+        begin, before = time.monotonic(), mapping_at(address, "Rss:")
+        super().fit(X, y)
+        time.sleep(self.pause)
+        facts = [begin, time.monotonic(), X.fingerprint(), before, mapping_at(address, "Rss:")]
+        with Path(self.log).open("a") as file:
+            file.write(" ".join(str(fact) for fact in facts) + "\n")
+        return self
+
+
+def mapping_at(address: int, what: str = "Private_Dirty:") -> str:
     """What /proc says of the memory at an address: the file, and how much of it is private and changed."""
     found, inside = "", False
     for line in Path("/proc/self/smaps").read_text().splitlines():
@@ -53,7 +74,7 @@ def mapping_at(address: int) -> str:
             low, high = (int(end, 16) for end in head[0].split("-"))
             inside = low <= address < high
             found = head[5] if inside and len(head) > 5 else found
-        elif inside and head[0] == "Private_Dirty:":
+        elif inside and head[0] == what:
             return f"{found} {head[1]}"
     return f"{found} ?"
 

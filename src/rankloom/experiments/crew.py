@@ -1,7 +1,8 @@
 """Who runs the trials: this process, or several workers with one thread each over the same mapped data.
 
 Workers are fresh programs, not copies of this one: they work alike wherever Python runs, in notebooks and
-without a guard around the main program, and take from it only where modules are found.
+without a guard around the main program, and take from it only where modules are found. All are on one fold at
+a time, so that together they look at one copy of the data.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
@@ -57,21 +59,61 @@ class Crew(Protocol):
         """Wait for a job to be done: its name and outcomes."""
 
 
+class Waiting:
+    """Jobs that wait, given out fold by fold: one of another fold only when nobody is at work any more."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, deque[tuple[Hashable, Job]]] = {}
+        self._fold = 0
+
+    def put(self, name: Hashable, job: Job) -> None:
+        """One more."""
+        self._jobs.setdefault(job.fold, deque()).append((name, job))
+
+    def take(self, busy: bool) -> tuple[Hashable, Job] | None:
+        """The oldest of this fold, or of the first that has any; None if somebody is busy with this one."""
+        if not self._jobs.get(self._fold):
+            others = [fold for fold, jobs in self._jobs.items() if jobs]
+            if busy or not others:
+                return None
+            self._fold = min(others)
+        return self._jobs[self._fold].popleft()
+
+    def folds_left(self, n_folds: int) -> int:
+        """How many folds these jobs will go through."""
+        return sum(len(jobs) * (n_folds - fold) for fold, jobs in self._jobs.items())
+
+
 class Solo:
     """This process, one job after the other."""
 
     def __init__(self, work: Work, material: Material) -> None:
         self._work, self._material = work, material
-        self.jobs: list[tuple[Hashable, Job]] = []
+        self._fold = 0
+        self.waiting = Waiting()
 
     def submit(self, name: Hashable, job: Job) -> None:
         """Remember a job."""
-        self.jobs.append((name, job))
+        self.waiting.put(name, job)
 
     def next(self) -> tuple[Any, list[Outcome]]:
-        """Do the oldest job."""
-        name, job = self.jobs.pop(0)
+        """Do the next job."""
+        item = self.waiting.take(busy=False)
+        assert item is not None
+        name, job = item
+        if job.fold != self._fold:
+            self.close()
+            self._fold = job.fold
         return name, run(job, self._work.ranker, self._material, self._work.measure)
+
+    def close(self) -> None:
+        """Hold nothing of the data."""
+        self._material.let_go()
+
+    @property
+    def folds_left(self) -> int:
+        """How many folds there are still to do, as far as is known."""
+        return self.waiting.folds_left(self._material.n_folds)
 
 
 class Growing:
@@ -89,12 +131,13 @@ class Growing:
     def next(self) -> tuple[Any, list[Outcome]]:
         """The next outcome; now and then the first look at how long it will take."""
         if self._workers is None and len(self._times) >= _LOOKS:
-            if min(self._times) * len(self._solo.jobs) < WORTH_WORKERS:
+            if min(self._times) * self._solo.folds_left < WORTH_WORKERS:
                 self._times = self._times[-_LOOKS:]
             else:
+                self._solo.close()
                 self._workers = self._hire()
-                while self._solo.jobs:
-                    self._workers.submit(*self._solo.jobs.pop(0))
+                while (item := self._solo.waiting.take(busy=False)) is not None:
+                    self._workers.submit(*item)
         if self._workers is not None:
             return self._workers.next()
         begin = time.perf_counter()
@@ -108,19 +151,21 @@ class Workers:
 
     def __init__(self, work: Work, place: Place, count: int) -> None:
         self._hello = _pickled((work.ranker, place, work.measure))
-        self._jobs: queue.SimpleQueue[tuple[Hashable, Job] | None] = queue.SimpleQueue()
+        self._waiting, self._busy = Waiting(), 0
         self._done: queue.SimpleQueue[tuple[Any, Any, Any]] = queue.SimpleQueue()
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._closed = False
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()  # of all that the threads share
         self._told: set[str] = set()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
 
     def submit(self, name: Hashable, job: Job) -> None:
-        """Put a job in the queue."""
-        self._jobs.put((name, job))
+        """Have a job wait for a worker."""
+        with self._lock:
+            self._waiting.put(name, job)
+            self._lock.notify_all()
 
     def next(self) -> tuple[Any, list[Outcome]]:
         """Wait for any worker."""
@@ -147,30 +192,47 @@ class Workers:
             self._closed = True
             for process in self._processes:
                 process.kill()
-        for _ in self._threads:
-            self._jobs.put(None)
+            self._lock.notify_all()
         for thread in self._threads:
             thread.join()
 
     def _serve(self) -> None:
         """Start a process, give it jobs, start another when it died."""
         process = None
-        while (item := self._jobs.get()) is not None and not self._closed:
+        while (item := self._taken()) is not None:
             name, job = item
             if process is None:
                 started = self._started()
                 if isinstance(started, str):
-                    self._done.put((name, started, []))
+                    self._give(name, started, [])
                     continue
                 process = started
             answer = _asked(process, job)
             if answer is None:
-                self._done.put((name, [_lost(self._ended(process))] * len(job.settings), []))
+                self._give(name, [_lost(self._ended(process))] * len(job.settings), [])
                 process = None
             else:
-                self._done.put((name, *answer))
+                self._give(name, *answer)
         if process is not None:
             self._ended(process)
+
+    def _taken(self) -> tuple[Hashable, Job] | None:
+        """Wait for a job; None at the end."""
+        with self._lock:
+            while not self._closed:
+                item = self._waiting.take(busy=self._busy > 0)
+                if item is not None:
+                    self._busy += 1
+                    return item
+                self._lock.wait()
+        return None
+
+    def _give(self, name: Hashable, found: Any, told: Any) -> None:
+        """Hand over what came of a job; the next fold may begin when this was the last."""
+        with self._lock:
+            self._busy -= 1
+            self._done.put((name, found, told))
+            self._lock.notify_all()
 
     def _started(self) -> subprocess.Popen[bytes] | str:
         """A process that has opened the data, or why there is none."""

@@ -12,17 +12,18 @@ from sklearn.base import clone
 
 from rankloom.data.ranking_data import RankingData
 from rankloom.errors import InputError, RankloomError
-from rankloom.experiments.material import Material
+from rankloom.experiments.material import Material, Pair
 from rankloom.measures.evaluate import evaluate
 from rankloom.measures.measure import Measure
 from rankloom.measures.presets import LOSSES, POINTS
 from rankloom.models.base import Model
 
 COMPLETE, PRUNED, FAILED = "complete", "pruned", "failed"
+BEGUN = "begun"  # some folds are done, and more are to come
 
 
 class Job(NamedTuple):
-    """Settings to try one after the other: one, or several along a path."""
+    """Settings to try on one fold, one after the other: one, or several along a path."""
 
     settings: Sequence[Mapping[str, Any]]
     path: str | None = None
@@ -30,10 +31,11 @@ class Job(NamedTuple):
     """At each step, the value below which the best so far is not worth going on; larger is better."""
     watched: bool = False
     """Whether values on the way are wanted."""
+    fold: int = 0
 
 
 class Outcome(NamedTuple):
-    """What came of one trial."""
+    """What came of one trial; as the answer to a job, of one fold of it."""
 
     state: str
     value: float | None = None
@@ -56,18 +58,32 @@ def quality(model: Model, data: RankingData, measure: Measure) -> float:
 
 
 def run(job: Job, ranker: Any, material: Material, measure: Measure) -> list[Outcome]:
-    """All trials of a job. What goes wrong with settings is an outcome, not an error."""
+    """All trials of a job on its fold. What goes wrong with settings is an outcome, not an error."""
     begin = time.perf_counter()
     try:
-        if job.path is None:
-            (settings,) = job.settings
-            found = [_one(job, clone(ranker).set_params(**settings), material, measure)]
+        pair = material.pair(job.fold)
+        if job.path is not None:
+            found = _along(job, clone(ranker), pair, measure)
         else:
-            found = _along(job, clone(ranker), material, measure)
+            (settings,) = job.settings
+            found = [_one(job, clone(ranker).set_params(**settings), pair, measure, material.n_folds == 1)]
     except Exception as error:
         found = [Outcome(FAILED, error=_said(error))] * len(job.settings)
     each = (time.perf_counter() - begin) / len(found)
     return [outcome._replace(seconds=round(each, 4)) for outcome in found]
+
+
+def gathered(
+    folds: Sequence[float], n_folds: int, job: Job, measure: Measure, seconds: float = 0.0
+) -> Outcome:
+    """What the folds done so far make of a trial; given up where others were better at this point."""
+    watch = Watch(job, measure)
+    for done in range(1, min(len(folds) + 1, n_folds)):
+        if job.watched and watch.sees(done, _mean(folds[:done])):
+            return Outcome(PRUNED, watch.last, folds[:done], watch.curve, seconds)
+    if len(folds) < n_folds:
+        return Outcome(BEGUN, None, folds, watch.curve, seconds)
+    return Outcome(COMPLETE, _mean(folds), folds, watch.curve, seconds)
 
 
 def _said(error: BaseException) -> str:
@@ -77,33 +93,29 @@ def _said(error: BaseException) -> str:
     )
 
 
-def _one(job: Job, ranker: Any, material: Material, measure: Measure) -> Outcome:
-    """Every fold in turn, or the validation data; given up where others were better at this point."""
-    folds: list[float] = []
+def _one(job: Job, ranker: Any, pair: Pair, measure: Measure, alone: bool) -> Outcome:
+    """One pair, looked at on the way and stopped by validation data where it is the only one."""
+    train, valid = pair
     watch = Watch(job, measure)
-    for fold, (train, valid) in enumerate(material.pairs()):
-        if material.n_folds == 1 and job.watched:
-            watch.over(ranker, valid)
-        fit(ranker, train, valid if material.n_folds == 1 else None)
-        if watch.gave_up:
-            return Outcome(PRUNED, watch.last, (), watch.curve)
-        folds.append(_defined(quality(ranker.model_, valid, measure), measure))
-        if job.watched and fold + 1 < material.n_folds and watch.sees(fold + 1, _mean(folds)):
-            return Outcome(PRUNED, watch.last, folds, watch.curve)
-    return Outcome(COMPLETE, _mean(folds), folds if material.n_folds > 1 else (), watch.curve)
+    if alone and job.watched:
+        watch.over(ranker, valid)
+    fit(ranker, train, valid if alone else None)
+    if watch.gave_up:
+        return Outcome(PRUNED, watch.last, (), watch.curve)
+    return Outcome(COMPLETE, _defined(quality(ranker.model_, valid, measure), measure), (), watch.curve)
 
 
-def _along(job: Job, ranker: Any, material: Material, measure: Measure) -> list[Outcome]:
-    """All values of one parameter, each model begun where the one before ended, on each fold."""
+def _along(job: Job, ranker: Any, pair: Pair, measure: Measure) -> list[Outcome]:
+    """All values of one parameter, each model begun where the one before ended."""
+    train, valid = pair
     name = str(job.path)
     ranker.set_params(**{key: value for key, value in job.settings[0].items() if key != name})
     wanted = [settings[name] for settings in job.settings]
-    folds: dict[Any, list[float]] = {value: [] for value in wanted}
-    for train, valid in material.pairs():
-        for point in ranker.path(train, **{f"{name}s": sorted(wanted)}):
-            value = _defined(quality(point.model, valid, measure), measure)
-            folds[getattr(point, name)].append(value)
-    return [Outcome(COMPLETE, _mean(each), each if material.n_folds > 1 else ()) for each in folds.values()]
+    found = {
+        getattr(point, name): _defined(quality(point.model, valid, measure), measure)
+        for point in ranker.path(train, **{f"{name}s": sorted(wanted)})
+    }
+    return [Outcome(COMPLETE, found[value]) for value in wanted]
 
 
 def _mean(values: Sequence[float]) -> float:

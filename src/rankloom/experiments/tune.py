@@ -19,15 +19,16 @@ from sklearn.base import clone
 
 from rankloom.data.files import scratch_folder
 from rankloom.data.ranking_data import RankingData
-from rankloom.data.store import let_go, load_store
+from rankloom.data.store import load_store
 from rankloom.errors import InputError
 from rankloom.experiments.crew import Crew, Growing, Solo, Work, Workers
 from rankloom.experiments.grids import default_of
-from rankloom.experiments.material import Place, in_memory, laid_out
-from rankloom.experiments.record import Identity, Record, Trial, key_of
-from rankloom.experiments.search import Guided, Listed, Proposal, Search
+from rankloom.experiments.material import source_of
+from rankloom.experiments.record import Identity, Record
+from rankloom.experiments.searching import Run
+from rankloom.experiments.search import Guided, Listed, Search
 from rankloom.experiments.space import Space, checked_spaces, grid, random_settings, without
-from rankloom.experiments.trial import Job, Outcome, fit, sign_of
+from rankloom.experiments.trial import fit, sign_of
 from rankloom.experiments.tuning import Tuning
 from rankloom.kernels.threads import thread_count
 from rankloom.measures.measure import Measure
@@ -73,7 +74,7 @@ def tune(
         seed: of the folds, the search, and of a ranker that is named.
         record: a file that has every trial; with one that is there already the search goes on.
         refit: learn with the best settings from all training data.
-        progress: called with how many trials are done, and how many there are.
+        progress: called with how many trials are done (folds of several add up), and how many there are.
     """
     chosen, method = _template(ranker, seed)
     parsed = Measure.parse(measure)
@@ -82,26 +83,30 @@ def tune(
     stores = tuple(None if isinstance(data, RankingData) else data for data in (train, valid))
     rows, held = (_opened(data, name) for data, name in ((train, "train"), (valid, "valid")))
     _check_data(rows, held, folds)
-    material = in_memory(rows, held, folds, seed)
     identity = Identity(
         method, str(parsed), rows.fingerprint(), None if held is None else held.fingerprint(), folds, seed
     )
     count = thread_count() if workers is None else whole("workers", workers, 1)
-    run = _Run(Work(chosen, parsed), finder, Record(record, identity), progress)
-    run.path = _path_of(chosen, method)
+    work = Work(chosen, parsed)
     with ExitStack() as stack:
+        source = source_of(rows, held, stores, folds, seed, partial(_scratch, stack, record))
+        source.let_go()
 
         def hire() -> Crew:
-            crew = _workers(stack, run.work, laid, min(count, finder.total), record)
-            for data, store in zip((rows, held), stores, strict=True):
-                if store is not None:
-                    let_go(data)  # from here on the workers' part
+            source.let_go()  # from here on the workers' part
+            crew = Workers(work, source.place(), min(count, finder.total))
+            stack.callback(crew.close)
             return crew
 
-        solo = Solo(run.work, material)
-        laid = partial(laid_out, material, stores=stores)
-        run.hire = lambda: solo if count == 1 else Growing(solo, hire) if workers is None else hire()
-        found = run.finished()
+        def crew() -> Crew:
+            if count > 1 and workers is not None:
+                return hire()
+            solo = Solo(work, source.here())
+            stack.callback(solo.close)
+            return solo if count == 1 else Growing(solo, hire)
+
+        path = _path_of(chosen, method)
+        found = Run(work, finder, Record(record, identity), source.n_folds, crew, path, progress).finished()
     result = Tuning(method, str(parsed), found, sign_of(parsed))
     result.data = _facts({"train": rows, "valid": held}, identity)
     if refit:
@@ -206,98 +211,7 @@ def _path_of(ranker: Any, method: str) -> str | None:
     return path if hasattr(ranker, "path") else None
 
 
-def _workers(stack: ExitStack, work: Work, laid: Callable[[Path], Place], count: int, record: Any) -> Crew:
-    """Processes over a store of the data; both are gone when the stack is left."""
+def _scratch(stack: ExitStack, record: Any) -> Path:
+    """A folder for stores, which is gone when the stack is left."""
     where = tempfile.gettempdir() if record is None else Path(os.path.realpath(record)).parent
-    folder = stack.enter_context(scratch_folder(where))
-    crew = Workers(work, laid(folder), count)
-    stack.callback(crew.close)
-    return crew
-
-
-class _Run:
-    """The trials of a search, as they go."""
-
-    path: str | None = None
-    hire: Callable[[], Crew]
-
-    def __init__(
-        self, work: Work, search: Search, record: Record, progress: Callable[[int, int | None], None] | None
-    ) -> None:
-        self.work, self._search, self._record, self._progress = work, search, record, progress
-        self._proposals: list[Proposal] = []
-        self._keys: list[str] = []
-        self._known: dict[str, Outcome] = {}
-        self._asked: set[str] = set()
-        self._crew: Crew | None = None
-
-    def finished(self) -> list[Trial]:
-        """All trials, each once."""
-        told = 0
-        self._open()
-        while told < self._search.total:
-            if self._keys[told] in self._known:
-                self._search.tell(self._known[self._keys[told]])
-                told += 1
-                self._open()
-                continue
-            self._wait()
-        if self._asked:
-            self._record.write()
-        return self._trials()
-
-    def _open(self) -> None:
-        """Have new proposals tried that are not known."""
-        groups: dict[str, list[tuple[str, Proposal]]] = {}
-        for proposal in self._search.opened():
-            key = key_of(self.work.ranker, proposal.settings)
-            self._proposals.append(proposal)
-            self._keys.append(key)
-            if key in self._known or key in self._asked:
-                continue
-            self._record.place(key, proposal.number)
-            known = self._record.find(key, self._search.watched)
-            if known is not None:
-                self._known[key] = known
-            else:
-                self._asked.add(key)
-                groups.setdefault(self._group(key, proposal), []).append((key, proposal))
-        for group in groups.values():
-            self._submit(group)
-
-    def _group(self, key: str, proposal: Proposal) -> str:
-        """Trials that differ in the path's parameter only are one job."""
-        if self.path is None or self.path not in proposal.settings or self._search.watched:
-            return key
-        return key_of(self.work.ranker, {**proposal.settings, self.path: None})
-
-    def _submit(self, group: list[tuple[str, Proposal]]) -> None:
-        if self._crew is None:
-            self._crew = self.hire()
-        settings = [proposal.settings for _, proposal in group]
-        along = self.path if len(group) > 1 else None
-        job = Job(settings, along, group[0][1].floors, self._search.watched)
-        self._crew.submit(tuple((key, proposal.number) for key, proposal in group), job)
-
-    def _wait(self) -> None:
-        """Take what is done next, and write it down."""
-        assert self._crew is not None
-        name, outcomes = self._crew.next()
-        found = [
-            (key, self._proposals[number].settings, outcome)
-            for (key, number), outcome in zip(name, outcomes, strict=True)
-        ]
-        self._known |= {key: outcome for key, _, outcome in found}
-        self._record.add(found)
-        if self._progress is not None:
-            self._progress(len(self._known), self._search.total)
-
-    def _trials(self) -> list[Trial]:
-        first: dict[str, Proposal] = {}
-        for key, proposal in zip(self._keys, self._proposals, strict=True):
-            first.setdefault(key, proposal)
-        return [_trial(proposal, self._known[key]) for key, proposal in first.items()]
-
-
-def _trial(proposal: Proposal, outcome: Outcome) -> Trial:
-    return Trial(proposal.number, dict(proposal.settings), *outcome)
+    return stack.enter_context(scratch_folder(where))

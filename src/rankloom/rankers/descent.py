@@ -97,7 +97,7 @@ def kernel_rows(features: Features) -> Rows:
 
 
 def _mark_of(y: NDArray[np.float64], offsets: NDArray[np.int64]) -> int:
-    return zlib.crc32(offsets.tobytes(), zlib.crc32(y.tobytes()))
+    return zlib.crc32(np.ascontiguousarray(offsets).data, zlib.crc32(np.ascontiguousarray(y).data))
 
 
 def mean_one(weights: NDArray[np.float64] | None, what: str) -> NDArray[np.float64] | None:
