@@ -1,4 +1,4 @@
-"""Symmetric trees: each question beside all others, each leaf beside its formula, what is held out, refused."""
+"""Symmetric trees: each question beside all others, each leaf beside its formula, and what is refused."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_leaves_have_so_many_rows_and_step_by_their_sums(seed: int, n: int, leas
 
 
 def test_the_model_scores_as_the_trees_grew() -> None:
-    """Each tree's step by the lambdas at the scores so far, through LightGBM's text, missing values and all."""
+    """Each tree's step by the lambdas at the scores so far, as LightGBM reads them, some values missing."""
     X = np.array(DATA.X)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     data = RankingData(X, DATA.y, np.repeat(DATA.qids, DATA.lengths), allow_missing=True)
@@ -101,7 +101,8 @@ def test_what_is_held_out_is_measured_as_the_model_ranks_it() -> None:
     ranker = LambdaMART(**{**QUICK, "n_trees": 40}, patience=10).fit(TRAIN, valid=VALID)
     assert ranker.model_.n_trees == int(np.argmax(ranker.curve_)) + 1
     assert ranker.curve_.max() == pytest.approx(ranker.score(VALID), abs=1e-12)
-    assert LambdaMART(**{**QUICK, "n_trees": 60}).fit(DATA).score(DATA) > ranker.score(VALID) + 0.05
+    first, many = (LambdaMART(**{**QUICK, "n_trees": n}).fit(DATA).score(DATA) for n in (1, 60))
+    assert many > first + 0.03
 
 
 def test_the_same_bits_for_any_threads_and_layout(monkeypatch: Any) -> None:
@@ -164,7 +165,7 @@ def test_borders_share_the_rows_and_stand_between_values() -> None:
     assert borders_of(np.array([5.0, 5.0], np.float32), 255).size == 0
     mostly_zero = np.concatenate((np.zeros(900), np.arange(1, 101))).astype(np.float32)
     found = borders_of(mostly_zero, 10)
-    assert found[0] < 1.0 or found[0] < 20.0
+    assert 0 < found[0] < 20
     assert 5 <= len(found) <= 9  # the zeros are one bin, not nine
     even = borders_of(np.arange(1000, dtype=np.float32), 10)
     np.testing.assert_allclose(even, np.arange(1, 10) * 100 - 0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -29,7 +30,7 @@ def questions_of(X: Sequence[Sequence[float]]) -> Iterator[Asked]:
         missing = len(values) > 0 and any(math.isnan(value) for value in column)
         if missing:
             yield Asked(feature, -1e300, False)
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in pairwise(values):
             yield Asked(feature, (low + high) / 2, False)
             if missing:
                 yield Asked(feature, (low + high) / 2, True)
