@@ -94,6 +94,8 @@ METHODS: dict[str, tuple[Callable[..., Trained], list[dict[str, Any]]]] = {
         lambdamart("ndcg", stop_measure="ndcg@10", normalisation="lightgbm"),
         GRID,
     ),
+    "LambdaMART, symmetric": (lambdamart("ndcg@10", trees="symmetric"), GRID),
+    "LambdaMART, symmetric, noise": (lambdamart("ndcg@10", trees="symmetric", noise=1.0, draws=4), GRID),
     "LambdaRank, net": (watched(rl.LambdaRank), NETS),
     "RankNet, net": (watched(rl.RankNet), NETS),
     "LambdaRank, linear": (watched(rl.LambdaRank), LINEAR),
