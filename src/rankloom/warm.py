@@ -200,6 +200,17 @@ def _learn(data: RankingData) -> None:
 
     for ranker in (SPD(steps=10), CRR(steps=10), LambdaRank(epochs=1)):
         ranker.fit(data)
+    _grow_tree(data)
+
+
+def _grow_tree(data: RankingData) -> None:
+    """A symmetric tree of two levels."""
+    from rankloom.rankers.bins import cut
+    from rankloom.rankers.symmetric import Search, Setting
+
+    bins, one = cut(data, 255), np.ones(data.n_rows, dtype=np.float32)
+    rows, features = np.arange(data.n_rows, dtype=np.uint32), np.arange(data.n_features)
+    Search(bins, Setting(4, 0.1, 1, 1.0, 1.0, 1.0, 255, 0)).questions(rows, features, one, one)
 
 
 def _scale(data: RankingData, kinds: tuple[str, ...]) -> None:

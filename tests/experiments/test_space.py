@@ -11,6 +11,7 @@ import rankloom as rl
 from rankloom.cli.methods import METHODS, ranker_class
 from rankloom.experiments.grids import DEFAULTS, default_of
 from rankloom.experiments.space import Range, checked_spaces, grid, random_settings, without
+from rankloom.experiments.tune import default_spaces
 
 
 def spaces_of(space: Any, ranker: Any = None) -> Any:
@@ -72,6 +73,23 @@ def test_what_is_set_is_not_searched() -> None:
     assert without(several, {"loss": "hinge"}) == [{"lam": Range(1e-3, 1.0, None, False)}]
     assert without(several, {"loss": "squared"}) == []
     assert without(several[:1], {"lam": 7.0}) == [{"loss": ["hinge"]}]
+    assert without(several, {"steps": 7}) == [
+        {"loss": ["hinge"], "lam": Range(1e-3, 1.0, None, False)},
+        {"loss": ["logistic"]},
+    ]
+
+
+def test_what_only_leaf_wise_trees_have_keeps_the_search_to_them() -> None:
+    """Twelve settings; with a parameter that symmetric trees refuse, the six that take it."""
+    found = {}
+    for how in ({}, {"monotone": {0: 1}}, {"trees": "symmetric"}, {"leaves": 64}):
+        ranker = rl.LambdaMART(**how)
+        found[next(iter(how), "")] = grid(default_spaces(ranker, "lambdamart", how))
+    assert {name: len(settings) for name, settings in found.items()} == {
+        "": 12, "monotone": 6, "trees": 6, "leaves": 4,
+    }  # fmt: skip
+    assert {one["trees"] for one in found["monotone"]} == {"leaf-wise"}
+    assert {one["noise"] for one in found["trees"]} == {1.0}
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,11 @@ Grids = Sequence[Mapping[str, Any]]
 
 
 class Default(NamedTuple):
-    """The spaces of a method, and the parameter of its path."""
+    """The spaces of a method, the parameter of its path, and what goes with the first space only."""
 
     spaces: Grids
     path: str | None = None
+    first_only: Sequence[str] = ()
 
 
 DEFAULTS = {
@@ -27,7 +28,17 @@ DEFAULTS = {
     "crr": Default([{"alpha": [0.1, 0.5, 0.9], "lam": (1e-6, 1e-1)}]),
     "ranksvm": Default([{"C": [2.0**power for power in range(-15, 11)]}], path="C"),
     "lambdamart": Default(
-        [{"leaves": [7, 15, 31], "learning_rate": [0.05, 0.1], "min_data_in_leaf": [20, 100]}]
+        [
+            {"trees": ["leaf-wise"], "leaves": [7, 15, 31], "learning_rate": [0.05, 0.1]},
+            {
+                "trees": ["symmetric"],
+                "noise": [1.0],
+                "draws": [4],
+                "leaves": [8, 16, 32],
+                "learning_rate": [0.05, 0.1],
+            },
+        ],
+        first_only=("objective", "splits", "quantised", "monotone", "categorical", "params"),
     ),
     "lambdarank": Default([{"rate": (1e-3, 1e-1, 3), "lam": [0.0, 1e-4, 1e-2]}]),
     "ranknet": Default([{"rate": (1e-4, 1e-2, 3), "lam": [0.0, 1e-4, 1e-2]}]),

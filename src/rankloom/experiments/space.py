@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -137,16 +137,19 @@ def _may_be_whole(own: Any) -> bool:
 
 
 def without(spaces: Sequence[Space], fixed: Mapping[str, Any]) -> list[Space]:
-    """Default spaces where these parameters are set. Of several spaces, those that fit what is set."""
+    """Default spaces where these parameters are set. Of several spaces, those that fit what is set.
+
+    What tells spaces apart is a parameter of which each has one value.
+    """
     if len(spaces) > 1:
-        spaces = [space for space in spaces if all(_fits(space, *item) for item in fixed.items())]
+        telling = {name for name in fixed if all(_is_one(space.get(name)) for space in spaces)}
+        spaces = [space for space in spaces if all(fixed[name] in cast(Any, space[name]) for name in telling)]
     left = [{name: space[name] for name in space if name not in fixed} for space in spaces]
     return [space for space in left if space]
 
 
-def _fits(space: Space, name: str, value: Any) -> bool:
-    values = space.get(name)
-    return not isinstance(values, list) or value in values
+def _is_one(values: Any) -> bool:
+    return isinstance(values, list) and len(values) == 1
 
 
 def grid(spaces: Sequence[Space]) -> list[Settings]:

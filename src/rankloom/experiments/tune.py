@@ -150,7 +150,10 @@ def _spaces(space: Any, chosen: Any, method: str, given: Any) -> list[Space]:
 
 def default_spaces(ranker: Any, method: str, fixed: Mapping[str, Any]) -> list[Space]:
     """What a method's line says is to be searched, but for what is fixed."""
-    left = without(checked_spaces(default_of(method).spaces, ranker), fixed)
+    default = default_of(method)
+    narrow = any(name in fixed for name in default.first_only)
+    spaces = default.spaces[:1] if narrow else default.spaces
+    left = without(checked_spaces(spaces, ranker), fixed)
     if not left:
         raise InputError(
             f"nothing is left to search: the grid of {method} has nothing beside what is set; name what to "

@@ -9,7 +9,7 @@ is written anew from what was looked at.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,16 @@ def read_forest(text: str) -> Forest:
     names, categorical = _names(header, last + 1), tuple(np.flatnonzero(sets).tolist())
     text = _joined(last + 1, averaged, trees)
     return Forest(text, last + 1, len(blocks), averaged, names, counts, gains, categorical)
+
+
+def forest_text(n_features: int, trees: list[dict[str, list[Any]]]) -> str:
+    """Trees as LightGBM writes them, from the lists of each; one without nodes has `leaf_value` alone."""
+    blocks = []
+    for tree in trees:
+        head = [f"num_leaves={len(tree['leaf_value'])}", "num_cat=0"]
+        names = tree if tree["split_feature"] else ("leaf_value",)
+        blocks.append("\n".join([*head, *(f"{name}={' '.join(map(repr, tree[name]))}" for name in names)]))
+    return _joined(n_features, False, blocks)
 
 
 def _trees_of(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,23 @@ class Grown(NamedTuple):
     n_trees: int
 
 
+class Growing(Protocol):
+    """What adds one tree after another; with `draws`, another may grow where one did not."""
+
+    draws: bool
+    facts: dict[str, Any]
+    watch: Watch | None
+
+    def grow(self, gradients: Callable[[Any], Any]) -> bool:
+        """One more tree; False if none could be split off."""
+
+    def watched(self) -> float:
+        """How good the held-out rows are ranked."""
+
+    def text(self, n_trees: int, shift: float) -> str:
+        """The first trees as LightGBM writes them, the first one's leaves raised by `shift`."""
+
+
 class Grower:
     """A LightGBM booster with its scores, tree by tree."""
 
@@ -87,6 +104,8 @@ class Grower:
         self.rate = float(params["learning_rate"])
         self.train = self._set(data, start)
         self.booster = self.lightgbm.Booster(params, self.train)
+        self.draws = params["feature_fraction"] < 1.0 or params["bagging_fraction"] < 1.0
+        self.facts = {"lightgbm": self.lightgbm.__version__}
         self.scores, self.held_out = start.copy(), np.empty(0)
         if watch is not None:
             self.held_out = watch.start.copy()
@@ -151,18 +170,25 @@ class Grower:
             return float(found[-1][2])
         return self.watch.value(self.held_out)
 
+    def text(self, n_trees: int, shift: float) -> str:
+        """The first trees as LightGBM writes them, the first one's leaves raised by `shift`."""
+        if shift:
+            for leaf in range(_leaves_of_first(self.booster)):
+                value = self.booster.get_leaf_output(0, leaf)
+                self.booster.set_leaf_output(0, leaf, value + shift)
+        return str(self.booster.model_to_string(num_iteration=n_trees))
 
-def grow_trees(grower: Grower, gradients: Callable[[Any], Any], n_trees: int, shift: float) -> Grown:
+
+def grow_trees(grower: Growing, gradients: Callable[[Any], Any], n_trees: int, shift: float) -> Grown:
     """Grow up to n_trees trees; with a watch, keep those up to the best value of its measure.
 
     `shift` is what every score starts from; the first tree's leaves take it over.
     """
     curve: list[float] = []
     watch, kept = grower.watch, 0
-    draws = grower.params["feature_fraction"] < 1.0 or grower.params["bagging_fraction"] < 1.0
     for number in range(1, n_trees + 1):
         grown = grower.grow(gradients)
-        if not grown and not draws:
+        if not grown and not grower.draws:
             break
         kept = number
         if watch is not None:
@@ -172,11 +198,8 @@ def grow_trees(grower: Grower, gradients: Callable[[Any], Any], n_trees: int, sh
                 break
     if curve:
         kept = int(np.argmax(curve)) + 1
-    if shift:
-        for leaf in range(_leaves_of_first(grower.booster)):
-            value = grower.booster.get_leaf_output(0, leaf)
-            grower.booster.set_leaf_output(0, leaf, value + shift)
-    return Grown(grower.booster.model_to_string(num_iteration=max(kept, 1)), curve, max(kept, 1))
+    kept = max(kept, 1)
+    return Grown(grower.text(kept, shift), curve, kept)
 
 
 def _leaves_of_first(booster: Any) -> int:

@@ -2,7 +2,7 @@
 
 for k in 1 .. N:
     lambda_i, w_i                 from the scores so far                    (rankloom.kernels.lambdas)
-    a tree with L leaves          on the lambdas                            (LightGBM)
+    a tree with L leaves          on the lambdas                            (LightGBM, or symmetric.py)
     value of leaf l               -sum of lambda_i / (lambda_l2 + sum of w_i) over its rows
     F_k = F_(k-1) + learning_rate x the value of the leaf each row is in
 """
@@ -21,16 +21,18 @@ from rankloom.errors import InputError
 from rankloom.models.load import load
 from rankloom.models.trees import TreeModel, useful_threads
 from rankloom.rankers.base import DEFAULT_MEASURE
-from rankloom.rankers.boosting import SPLITS, Grower, Watch, checked_params, grow_trees
+from rankloom.rankers.boosting import SPLITS, Grower, Growing, Watch, checked_params, grow_trees
 from rankloom.rankers.checks import flag, number, one_of, unused, whole
 from rankloom.rankers.descent import mean_one
-from rankloom.rankers.lambdas import Lambdas
+from rankloom.rankers.lambdas import Gradients, Lambdas
 from rankloom.rankers.point_losses import POINTWISE, PointLoss
 from rankloom.rankers.watching import Watching
 
+TREES = ("leaf-wise", "symmetric")
 OBJECTIVES = ("lambdas", *POINTWISE)
 DAMPING_ROWS = 30
-_FOR_LAMBDAS = {"sigma": 1.0, "truncation": None, "normalisation": None, "noise": 0.0}
+_FOR_LAMBDAS = {"sigma": 1.0, "truncation": None, "normalisation": None, "noise": 0.0, "draws": 1}
+_OF_LIGHTGBM = {"splits": "newton", "quantised": False, "monotone": None, "categorical": None, "params": None}
 
 
 class LambdaMART(Watching):
@@ -42,14 +44,17 @@ class LambdaMART(Watching):
             `score` and early stopping measure, ndcg@10 where it is no measure.
         objective: "lambdas", or row by row "regression", "logistic" (two labels) or "balanced" (two labels,
             of equal weight however rare one is).
+        trees: "leaf-wise", where the leaf that gains most is split next, or "symmetric", where each level
+            asks one question of all its leaves.
         n_trees: how many trees at most.
-        leaves: how many leaves a tree has at most.
+        leaves: how many leaves a tree has at most; symmetric trees round up to 2, 4, 8, ... 256.
         learning_rate: what part of each Newton step is taken.
         sigma: how steep the sigmoid of a pair is.
         truncation: pairs count with one of the two among so many first places; None is all.
         normalisation: None, or "lightgbm", whose lambdarank it then is (measure="ndcg").
         noise: for each tree, scores are shaken by so much Gumbel noise (over sigma) before the lambdas are
             taken: lists are then drawn by their scores, not sorted.
+        draws: with noise, the lambdas are means over so many draws.
         splits: "newton", or "least-squares" as in the paper.
         patience: with validation data, stop after so many trees without a better value; None never stops.
         stop_measure: what is measured on the validation data; None is `measure`.
@@ -75,6 +80,7 @@ class LambdaMART(Watching):
         measure: Any = DEFAULT_MEASURE,
         *,
         objective: str = "lambdas",
+        trees: str = "leaf-wise",
         n_trees: int = 100,
         leaves: int = 31,
         learning_rate: float = 0.1,
@@ -82,6 +88,7 @@ class LambdaMART(Watching):
         truncation: int | None = None,
         normalisation: str | None = None,
         noise: float = 0.0,
+        draws: int = 1,
         splits: str = "newton",
         patience: int | None = None,
         stop_measure: Any = None,
@@ -97,10 +104,11 @@ class LambdaMART(Watching):
         params: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.measure, self.objective = measure, objective
+        self.measure, self.objective, self.trees = measure, objective, trees
         self.n_trees, self.leaves, self.learning_rate = n_trees, leaves, learning_rate
         self.sigma, self.truncation, self.normalisation = sigma, truncation, normalisation
-        self.noise, self.splits, self.patience, self.stop_measure = noise, splits, patience, stop_measure
+        self.noise, self.draws, self.splits = noise, draws, splits
+        self.patience, self.stop_measure = patience, stop_measure
         self.base, self.min_data_in_leaf, self.lambda_l2 = base, min_data_in_leaf, lambda_l2
         self.feature_fraction, self.bagging_fraction = feature_fraction, bagging_fraction
         self.max_bin, self.quantised, self.monotone = max_bin, quantised, monotone
@@ -118,9 +126,10 @@ class LambdaMART(Watching):
         if base is not None:
             shift = 0.0
         watch = None if valid is None else self._watch(valid, base, shift)
-        splits = one_of("splits", self.splits, SPLITS)
-        params = {**self._all_params(data), "lambda_l2": self._damping(objective)}
-        grower = self._grower(data, params, start + shift, splits, watch)
+        damping = self._damping(objective)
+        symmetric = one_of("trees", self.trees, TREES) == "symmetric"
+        made = self._symmetric if symmetric else self._grower
+        grower = made(data, damping, start + shift, watch)
         gradients = self._shaken(objective.gradients)
         grown = grow_trees(grower, gradients, whole("n_trees", self.n_trees, 1), shift)
         self.curve_ = np.array(grown.curve)
@@ -131,17 +140,23 @@ class LambdaMART(Watching):
             link="logistic" if logistic else "identity",
             target_range=objective.target_range if logistic else None,
             feature_names=data.feature_names,
-            about={"trees": grown.n_trees, "lightgbm": grower.lightgbm.__version__},
+            about={"trees": grown.n_trees, **grower.facts},
         )
 
+    def _symmetric(
+        self, data: RankingData, damping: float, start: NDArray[np.float64], watch: Watch | None
+    ) -> Growing:
+        from rankloom.rankers.symmetric import Setting, SymmetricGrower
+
+        for name, default in _OF_LIGHTGBM.items():
+            unused(name, getattr(self, name), default, 'trees="leaf-wise"')
+        return SymmetricGrower(data, Setting(**self._common(), lambda_l2=damping), start, watch)
+
     def _grower(
-        self,
-        data: RankingData,
-        params: dict[str, Any],
-        start: NDArray[np.float64],
-        splits: str,
-        watch: Watch | None,
-    ) -> Grower:
+        self, data: RankingData, damping: float, start: NDArray[np.float64], watch: Watch | None
+    ) -> Growing:
+        splits = one_of("splits", self.splits, SPLITS)
+        params = {**self._all_params(data), "lambda_l2": damping}
         categorical = categories(self.categorical, data)
         if any(np.take(params.get("monotone_constraints", np.zeros(data.n_features)), categorical)):
             raise InputError("monotone must be 0 for features in categorical: categories have no order")
@@ -168,10 +183,17 @@ class LambdaMART(Watching):
     def _shaken(self, gradients: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The gradients at scores with noise, anew each time."""
         noise = number("noise", self.noise, 0.0, open_low=False) / number("sigma", self.sigma, 0.0)
+        draws = whole("draws", self.draws, 1)
         if not noise:
+            unused("draws", draws, 1, "noise")
             return gradients
         rng = np.random.default_rng(whole("seed", self.seed, 0))
-        return lambda scores: gradients(scores + rng.gumbel(0.0, noise, len(scores)))
+
+        def shaken(scores: NDArray[np.float64]) -> Gradients:
+            found = [gradients(scores + rng.gumbel(0.0, noise, len(scores))) for _ in range(draws)]
+            return Gradients(*(np.mean(parts, axis=0) for parts in zip(*found, strict=True)))
+
+        return shaken
 
     def _objective(self, data: RankingData) -> tuple[Any, float]:
         """What gives the gradients, and the score at which all rows start."""
@@ -205,18 +227,26 @@ class LambdaMART(Watching):
             start = valid.in_query_order(base.decision_function(valid))
         return Watch(valid, start, self._stop_value(valid), self._patience())
 
-    def _all_params(self, data: RankingData) -> dict[str, Any]:
-        """Everything that LightGBM is told."""
-        own: dict[str, Any] = {
-            "objective": "custom",
-            "num_leaves": whole("leaves", self.leaves, 2),
+    def _common(self) -> dict[str, Any]:
+        """What both kinds of trees are grown by."""
+        return {
+            "leaves": whole("leaves", self.leaves, 2),
             "learning_rate": number("learning_rate", self.learning_rate, 0.0),
             "min_data_in_leaf": whole("min_data_in_leaf", self.min_data_in_leaf, 1),
             "feature_fraction": number("feature_fraction", self.feature_fraction, 0.0, 1.0),
             "bagging_fraction": number("bagging_fraction", self.bagging_fraction, 0.0, 1.0),
             "max_bin": whole("max_bin", self.max_bin, 2),
-            "use_quantized_grad": flag("quantised", self.quantised),
             "seed": whole("seed", self.seed, 0),
+        }
+
+    def _all_params(self, data: RankingData) -> dict[str, Any]:
+        """Everything that LightGBM is told."""
+        common = self._common()
+        own: dict[str, Any] = {
+            "objective": "custom",
+            "num_leaves": common.pop("leaves"),
+            **common,
+            "use_quantized_grad": flag("quantised", self.quantised),
             "num_threads": useful_threads(data.features),
             "feature_pre_filter": False,  # with it, LightGBM fails where no feature can be split
             "verbosity": -1,
