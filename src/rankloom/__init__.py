@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from rankloom.experiments.letor import Letor, letor
+    from rankloom.experiments.protocols import experiment
     from rankloom.experiments.record import Trial
     from rankloom.experiments.tune import tune
     from rankloom.experiments.tuning import Tuning
@@ -144,6 +145,7 @@ _HOMES = {
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
     "evaluate": "rankloom.measures.evaluate",
+    "experiment": "rankloom.experiments.protocols",
     "inspect": "rankloom.data.inspect",
     "join_qrels": "rankloom.data.trec_join",
     "k_folds": "rankloom.data.splits",
@@ -245,6 +247,7 @@ __all__ = [
     "compare",
     "compare_values",
     "evaluate",
+    "experiment",
     "inspect",
     "join_qrels",
     "k_folds",

@@ -1,13 +1,19 @@
-"""rankloom experiment: the table of a protocol."""
+"""rankloom experiment: one command a protocol."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from click.testing import CliRunner
 
 import rankloom as rl
+from rankloom.cli.experiment import PROTOCOLS as SHOWN
+from rankloom.cli.main import program
+from rankloom.experiments.protocols import PROTOCOLS
 
 
 def test_letor_by_one_command(run: Any, run_json: Any, complain: Any, tmp_path: Path) -> None:
@@ -26,3 +32,46 @@ def test_letor_by_one_command(run: Any, run_json: Any, complain: Any, tmp_path: 
     assert {each["method"] for each in found["methods"]} == {"spd", "crr"}
     assert run(line).stdout == done.stdout
     assert "methods must be of" in complain("experiment letor made --methods sdp")
+
+
+def test_every_protocol_has_a_command() -> None:
+    assert list(SHOWN) == list(PROTOCOLS)
+
+
+def test_an_unknown_protocol_is_named(complain: Any) -> None:
+    assert "no such command 'leter'" in complain("experiment leter").lower()
+
+
+def test_the_list_of_protocols_imports_none() -> None:
+    shown = CliRunner().invoke(program, ["experiment", "-h"]).output
+    assert all(name in shown for name in PROTOCOLS)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("convergence --steps many", "'many' is no whole number from 1, such as 20000 or 1e6"),
+        ("convergence --steps 0.5", "is no whole number"),
+        ("convergence --caps a,b", "'a,b' must be numbers, with commas between them"),
+        ("convergence --learners ,", "nothing is named"),
+        ("convergence --fold 1", "need a source"),
+        ("convergence missing.txt", "missing.txt"),
+        ("convergence --report page.txt", "must have a name that ends in .html"),
+    ],
+)
+def test_what_cannot_be_is_told(complain: Any, line: str, words: str) -> None:
+    assert words in complain(f"experiment {line}")
+
+
+def test_convergence_by_one_command(run: Any, run_json: Any) -> None:
+    line = "experiment convergence --steps 1e3 --learners pegasos,romma --record c.json"
+    done = run(line)
+    head, _, first, second, last = done.stdout.splitlines()
+    assert head.split("  ")[0] == "steps"
+    assert [row.split()[0] for row in (first, second, last)] == ["100", "1,000", "CPU"]
+    assert "the exact optimum is" in done.stderr
+    assert run(line).stdout == done.stdout  # seconds as well: nothing was made again
+    found = run_json(line)
+    assert found["protocol"] == "convergence"
+    assert [curve["learner"] for curve in found["curves"]][-1] == "romma"
+    assert json.loads(Path("c.json").read_text())["format"] == "rankloom-convergence"

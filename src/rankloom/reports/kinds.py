@@ -11,6 +11,7 @@ from rankloom.reports.parts import Page
 
 KINDS = {
     "compare": "rankloom.reports.compare",
+    "convergence": "rankloom.reports.convergence",
     "letor": "rankloom.reports.letor",
     "tune": "rankloom.reports.tune",
 }
