@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankloom.data.tables import read_csv, read_parquet
     from rankloom.data.text import read_text
     from rankloom.data.text_writer import write_text
+    from rankloom.data.topics import Topics, read_topics
     from rankloom.data.trec import Qrels, Run, read_qrels, read_ranking, read_run, read_scores
     from rankloom.data.trec_join import join_qrels, run_scores
     from rankloom.data.trec_writer import write_qrels, write_run, write_scores
@@ -138,6 +139,7 @@ _HOMES = {
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "Topics": "rankloom.data.topics",
     "TreeModel": "rankloom.models.trees",
     "Trial": "rankloom.experiments.record",
     "Tuning": "rankloom.experiments.tuning",
@@ -170,6 +172,7 @@ _HOMES = {
     "read_run": "rankloom.data.trec",
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
+    "read_topics": "rankloom.data.topics",
     "reliability_curve": "rankloom.measures.curves",
     "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
@@ -240,6 +243,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "Topics",
     "TreeModel",
     "Trial",
     "Tuning",
@@ -272,6 +276,7 @@ __all__ = [
     "read_run",
     "read_scores",
     "read_text",
+    "read_topics",
     "reliability_curve",
     "resume",
     "run_scores",

@@ -75,3 +75,15 @@ def test_convergence_by_one_command(run: Any, run_json: Any) -> None:
     assert found["protocol"] == "convergence"
     assert [curve["learner"] for curve in found["curves"]][-1] == "romma"
     assert json.loads(Path("c.json").read_text())["format"] == "rankloom-convergence"
+
+
+def test_topics_by_one_command(run: Any, run_json: Any, complain: Any) -> None:
+    line = "experiment topics --rows 2000 --steps 1e3 --min-share 0.2 --lams 1e-4 --record t.json"
+    done = run(line)
+    head, _, *rows = done.stdout.splitlines()
+    assert head.split()[:2] == ["topic", "positive"]
+    assert len(rows) == 3
+    assert "crr against ranking, auc-loss: better on" in done.stderr
+    assert run(line).stdout == done.stdout
+    assert [row["topic"] for row in run_json(line)["topics"]] == ["made 20.00%", "made 30.00%", "made 50.00%"]
+    assert "there is no topic 'gold'" in complain("experiment topics --rows 2000 --topics gold")

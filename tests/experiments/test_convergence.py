@@ -1,4 +1,4 @@
-"""The convergence protocol: the objective is that of the model, the optimum is least, nothing is made twice."""
+"""The convergence protocol: the objective is that of the model, the optimum is least, and it goes on."""
 
 from __future__ import annotations
 

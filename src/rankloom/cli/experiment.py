@@ -10,6 +10,7 @@ import click
 PROTOCOLS = {
     "letor": "Tune and measure every method on LETOR's folds, all in one table.",
     "convergence": "Show how fast each SPD learner nears the exact optimum (Sculley 2009, Figure 2).",
+    "topics": "Compare regression, ranking and CRR on each topic of a corpus (Sculley 2010, Table 1).",
 }
 
 

@@ -60,10 +60,10 @@ def aligned(headers: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def p_text(value: float | None) -> str:
-    """A p-value for a table."""
+    """A p-value in a sentence."""
     if value is None:
-        return "-"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+        return "unknown"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def figure(value: float | None, digits: int = 4) -> str:

@@ -13,6 +13,7 @@ KINDS = {
     "compare": "rankloom.reports.compare",
     "convergence": "rankloom.reports.convergence",
     "letor": "rankloom.reports.letor",
+    "topics": "rankloom.reports.topics",
     "tune": "rankloom.reports.tune",
 }
 

@@ -76,9 +76,12 @@ def run(
     else:
         print_table(*found.table())
         if found.note:
-            tell(found.note)
+            for line in found.note.splitlines():
+                tell(line)
     if report is not None:
-        told = document(protocol, found.to_dict(), settings=settings_asked(), data=found.data, seconds=seconds)
+        told = document(
+            protocol, found.to_dict(), settings=settings_asked(), data=found.data, seconds=seconds
+        )
         write_report(report, told, inputs)
 
 
