@@ -10,6 +10,7 @@ import click
 PROTOCOLS = {
     "letor": "Tune and measure every method on LETOR's folds, all in one table.",
     "convergence": "Show how fast each SPD learner nears the exact optimum (Sculley 2009, Figure 2).",
+    "alpha": "Show how values and ranking trade as CRR's alpha goes from 0 to 1 (Sculley 2010, Figure 1).",
     "topics": "Compare regression, ranking and CRR on each topic of a corpus (Sculley 2010, Table 1).",
 }
 

@@ -23,6 +23,7 @@ class Protocol(NamedTuple):
 PROTOCOLS = {
     "letor": Protocol("rankloom.experiments.letor", "all methods over LETOR's folds"),
     "convergence": Protocol("rankloom.experiments.convergence", "Figure 2 of Sculley 2009"),
+    "alpha": Protocol("rankloom.experiments.alpha", "Figure 1 of Sculley 2010"),
     "topics": Protocol("rankloom.experiments.topics", "Table 1 of Sculley 2010"),
 }
 

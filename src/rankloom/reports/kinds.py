@@ -10,6 +10,7 @@ from rankloom.errors import InputError
 from rankloom.reports.parts import Page
 
 KINDS = {
+    "alpha": "rankloom.reports.alpha",
     "compare": "rankloom.reports.compare",
     "convergence": "rankloom.reports.convergence",
     "letor": "rankloom.reports.letor",

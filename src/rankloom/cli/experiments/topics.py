@@ -35,7 +35,7 @@ _OWN = [
         "--lams", type=several(float), metavar="NUMBERS", help="What lam is chosen from (1e-7 to 1e-3).",
     ),
     click.option(
-        "--rows", type=count, metavar="N", help="How many rows are generated, without SOURCE (60000).",
+        "--rows", type=count, metavar="N", help="How many rows are generated (60000).",
     ),
 ]  # fmt: skip
 
