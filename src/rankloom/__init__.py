@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from rankloom.rankers.spd import SPD
     from rankloom.rankers.states import resume
     from rankloom.rankers.sweep import Sweep, SweepPoint, alpha_sweep
+    from rankloom.reports.make import report
     from rankloom.warm import warm_up
 
 __version__ = "0.1.0"
@@ -174,6 +175,7 @@ _HOMES = {
     "read_text": "rankloom.data.text",
     "read_topics": "rankloom.data.topics",
     "reliability_curve": "rankloom.measures.curves",
+    "report": "rankloom.reports.make",
     "resume": "rankloom.rankers.states",
     "run_scores": "rankloom.data.trec_join",
     "save_store": "rankloom.data.store",
@@ -278,6 +280,7 @@ __all__ = [
     "read_text",
     "read_topics",
     "reliability_curve",
+    "report",
     "resume",
     "run_scores",
     "save_store",

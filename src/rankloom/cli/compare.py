@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from rankloom.cli import options
 from rankloom.cli.output import print_item, print_json
+from rankloom.cli.reporting import check_report, report_option, settings_asked, write_report
 from rankloom.errors import InputError
 
 INTERVALS = ("percentile", "bca")
@@ -34,11 +36,17 @@ _TUNING = [
 @options.measures
 @options.all_of(_TUNING)
 @options.complete
+@report_option
 @options.as_json
 @options.column_options
 @options.threads
 def command(
-    scores: tuple[str, ...], data: str, measures: tuple[str, ...], as_json: bool, **rest: Any
+    scores: tuple[str, ...],
+    data: str,
+    measures: tuple[str, ...],
+    as_json: bool,
+    report: str | None,
+    **rest: Any,
 ) -> None:
     """Say whether a ranking is better than another, by how much, and whether it could be chance.
 
@@ -56,6 +64,7 @@ def command(
       rankloom compare old.run new.run newer.run qrels.txt --all-pairs --json
     """
     from rankloom.cli.judging import judge
+    from rankloom.experiments.run import document
     from rankloom.measures.compare import compare
 
     if len(scores) < 2:
@@ -65,13 +74,49 @@ def command(
     reading = {name: rest.pop(name) for name in ("label", "qid", "doc_id")} | {"threads": rest["threads"]}
     names = options.names_of_measures(measures, DEFAULT_MEASURES)
     complete = rest.pop("complete")
+    check_report(report, (*scores, data))
+    begin = time.perf_counter()
     with judge(scores, data, reading, complete, names) as (ranked, labels, more):
         systems = dict(zip(short_names(scores), ranked, strict=True))
         found = compare(systems, labels, measures=names, **rest, **more)
+        if report is not None:
+            facts = _facts(systems, labels, more)
+            run = document(
+                "compare", found.for_run(), settings=settings_asked(), data=facts,
+                seconds=time.perf_counter() - begin,
+            )  # fmt: skip
+            write_report(report, run, (*scores, data))
     if as_json:
         print_json({"scores": list(scores), "data": data, **found.to_dict()})
         return
     show(found)
+
+
+def hash_of(*columns: Any) -> str:
+    """32 hexadecimal digits over numbers, or texts."""
+    import hashlib
+
+    hashed = hashlib.blake2b(digest_size=16)
+    for column in columns:
+        texts = "\n".join(map(repr, column.tolist()))
+        hashed.update(f"{len(texts)}:{texts}".encode("utf-8", "surrogateescape"))
+    return hashed.hexdigest()
+
+
+def _facts(systems: dict[str, Any], labels: Any, more: dict[str, Any]) -> dict[str, Any]:
+    """What the data and every system's scores are known by."""
+    from rankloom.experiments.run import facts_of
+
+    facts: dict[str, Any] = {}
+    if hasattr(labels, "fingerprint"):
+        facts["data"] = facts_of(labels)
+    else:
+        hashed = hash_of(labels, more["qid"])
+        queries = len(set(more["qid"].tolist()))
+        facts["judgements"] = {"rows": len(labels), "queries": queries, "fingerprint": hashed}
+    for name, scores in systems.items():
+        facts[f"scores of {name}"] = {"rows": len(scores), "fingerprint": hash_of(scores)}
+    return facts
 
 
 def show(found: Any) -> None:

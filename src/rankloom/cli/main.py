@@ -39,6 +39,7 @@ COMMANDS = {
     "mix": "Find the alpha for which alpha A + (1 - alpha) B ranks best, of all from 0 to 1.",
     "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
     "experiment": "Run a published protocol: LETOR's folds, or the figures and tables of the papers.",
+    "report": "Make the page of a run again, and its figures as files.",
     "demo": "Make judged data with a known truth, rank it, measure it and compare.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",
 }

@@ -1,8 +1,8 @@
 """`--report PAGE.html`, for every command whose run can be shown: the option, and how its files are written.
 
-    @report_option                            def command(report: str | None, ...)
-    check_report(report, inputs)              before the long work: everything that would stop the writing
-    write_report(report, document(...))       after it: PAGE.html, and the run beside it as PAGE.json
+@report_option                            def command(report: str | None, ...)
+check_report(report, inputs)              before the long work: everything that would stop the writing
+write_report(report, document(...))       after it: PAGE.html, and the run beside it as PAGE.json
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import click
 
 from rankloom.cli.failures import tell
 from rankloom.cli.main import COMMAND
+
 
 def _ready(_context: click.Context, _parameter: click.Parameter, page: str | None) -> str | None:
     check_report(page)
@@ -66,13 +67,14 @@ def command_line() -> str:
 
 
 def settings_asked() -> dict[str, Any]:
-    """Every option and argument of the command being run that has a value, by name."""
+    """Every argument and option of the command being run that has a value, as it is called there."""
     context = click.get_current_context(silent=True)
-    given = {} if context is None else context.params
-    hidden = ("report", "as_json")
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
-        if name not in hidden and value not in (None, False, ())
-    }
-
+    found: dict[str, Any] = {}
+    for parameter in [] if context is None else context.command.params:
+        value = context.params.get(str(parameter.name)) if context else None
+        if parameter.name in ("report", "as_json") or value is None or value is False or value == ():
+            continue
+        is_option = isinstance(parameter, click.Option)
+        name = max(parameter.opts, key=len).lstrip("-") if is_option else str(parameter.name)
+        found[name] = list(value) if isinstance(value, tuple) else value
+    return found

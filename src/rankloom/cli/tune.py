@@ -17,6 +17,7 @@ from rankloom.cli.failures import tell
 from rankloom.cli.methods import METHODS, make_ranker, parameters, parse_spaces, ranker_class
 from rankloom.cli.output import counted, print_json, print_table
 from rankloom.cli.progress import progress
+from rankloom.cli.reporting import check_report, report_option, settings_asked, write_report
 from rankloom.cli.train import Clock, described
 from rankloom.errors import InputError
 
@@ -77,6 +78,7 @@ class Asked(NamedTuple):
 @click.argument("train")
 @options.all_of(_SEARCHING)
 @options.measures
+@report_option
 @options.as_json
 @options.column_options
 @options.text_options
@@ -92,6 +94,7 @@ def command(
     record: str | None,
     force: bool,
     measures: tuple[str, ...],
+    report: str | None,
     as_json: bool,
     **more: Any,
 ) -> None:
@@ -118,9 +121,13 @@ def command(
     how = {name: more.pop(name) for name in ("folds", "search", "trials", "workers", "seed")}
     how["record"] = target + RECORD_SUFFIX if record is None else record
     check_output((*inputs, target), how["record"], True)
+    kept = (*inputs, target, how["record"])
+    check_report(report, kept)
     asked = _asked(method, settings, spaces, options.names_of_measures(measures, ("ndcg@10",)), how)
     about = _tuned(asked, (train, valid), target, more)
-    table = about.pop("table")
+    table, facts = about.pop("table"), about.pop("run")
+    if report is not None:
+        write_report(report, {**facts, "settings": settings_asked()}, kept)
     if as_json:
         print_json(about)
     else:
@@ -159,6 +166,7 @@ def _tuned(
     """Search, write the model, and say what there is to say."""
     from rankloom.data.files import scratch_folder
     from rankloom.data.store import load_store
+    from rankloom.experiments.run import document
     from rankloom.experiments.tune import tune
 
     clock = Clock()
@@ -178,7 +186,10 @@ def _tuned(
         model = described(found.best_model, sets, asked.measures, reading["threads"])
     model.with_about(reading=alike).save(target)
     facts = {"model": target, "record": asked.how["record"], **model.about}
-    return {**facts, "tuning": found.to_dict(), "table": found.table(), "seconds": clock.seconds}
+    run = document("tune", found.for_run(), data=sets, seconds=sum(clock.seconds.values()))
+    return {
+        **facts, "tuning": found.to_dict(), "table": found.table(), "seconds": clock.seconds, "run": run
+    }  # fmt: skip
 
 
 def _stored(

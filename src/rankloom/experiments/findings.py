@@ -30,7 +30,8 @@ class Findings:
         data: Mapping[str, RankingData] | None = None,
         note: str = "",
     ) -> None:
-        self.kind, self.data, self.note = kind, dict(data or {}), note
+        self.kind = self.run_kind = kind
+        self.data, self.note = dict(data or {}), note
         self._facts: dict[str, Any] = plain(facts)
         self._table = table
 
@@ -40,6 +41,10 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can say it."""
+        return self._facts
+
+    def for_run(self) -> dict[str, Any]:
+        """What a run on record keeps of it, for a report."""
         return self._facts
 
     def __str__(self) -> str:

@@ -11,19 +11,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankloom.data.letor import Fold, read_folds
 from rankloom.errors import InputError
 from rankloom.experiments.kept import Kept
 from rankloom.experiments.peers import PEERS, installed
+from rankloom.experiments.run import facts_of
 from rankloom.experiments.space import grid
 from rankloom.experiments.trial import sign_of
 from rankloom.experiments.tune import tune
 from rankloom.measures.compare import compare_values
+from rankloom.measures.comparison import Difference
 from rankloom.measures.evaluate import evaluate
 from rankloom.measures.measure import Measure
 from rankloom.measures.presets import POINTS
@@ -71,18 +75,29 @@ class Row(NamedTuple):
 
 
 class Letor(Sequence[Row]):
-    """The table: a row a method, the best by the first measure first."""
+    """The table: a row a method, the best by the first measure first. `data` are facts of each fold's parts."""
 
-    kind = "letor"
+    kind = run_kind = "letor"
 
-    def __init__(self, runs: Sequence[Run], measures: Sequence[Measure], baseline: str, shape: Any) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        measures: Sequence[Measure],
+        baseline: str,
+        shape: Any,
+        data: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.measures, self.baseline = [str(measure) for measure in measures], baseline
+        self.data, self._lower = dict(data or {}), [sign_of(measure) < 0 for measure in measures]
         self.published = PUBLISHED.get(shape)
         methods = list(dict.fromkeys(run.method for run in runs))
-        found = {
-            name: _tests(runs, measure, methods, baseline)
-            for name, measure in zip(self.measures, measures, strict=True)
-        }
+        self._values = {name: _by_method(runs, name, methods) for name in self.measures}
+        self._differences = [
+            row for measure in measures for row in _tests(self._values[str(measure)], measure, baseline)
+        ]
+        found: dict[str, dict[str, float | None]] = {name: {} for name in self.measures}
+        for row in self._differences:
+            found[row.measure][row.b] = row.holm("randomisation")
         rows = [self._row(method, [run for run in runs if run.method == method], found) for method in methods]
         first, sign = self.measures[0], sign_of(measures[0])
         self._rows = sorted(rows, key=lambda row: -sign * row.means[first])
@@ -133,6 +148,18 @@ class Letor(Sequence[Row]):
             "published": [
                 {"name": name, "figures": found, "source": source} for name, found, source in others
             ],
+        }
+
+    def for_run(self) -> dict[str, Any]:
+        """All of it, and every method's value for every test query: what a report is made from."""
+        return {
+            **self.to_dict(),
+            "lower_is_better": dict(zip(self.measures, self._lower, strict=True)),
+            "differences": [asdict(row) for row in self._differences],
+            "values": {
+                name: {method: values.tolist() for method, values in methods.items()}
+                for name, methods in self._values.items()
+            },
         }
 
     def __str__(self) -> str:
@@ -197,9 +224,12 @@ def letor(
     head = {"measures": [str(one) for one in parsed], "seed": whole("seed", seed, 0)}
     kept = Kept(record, "letor", head, {*Run._fields, "data"})
     shape = [0, 0]
+    data: dict[str, Any] = {}
     done: list[Run] = []
     for place, fold in enumerate(folds):
-        fingerprints = f"{fold.train.fingerprint()} {fold.vali.fingerprint()} {fold.test.fingerprint()}"
+        facts = [facts_of(part) for part in (fold.train, fold.vali, fold.test)]
+        fingerprints = " ".join(fact["fingerprint"] for fact in facts)
+        data |= zip((f"fold {fold.number} {part}" for part in ("train", "vali", "test")), facts, strict=True)
         shape = [shape[0] + fold.test.n_queries, shape[1] + fold.test.n_rows]
         for number, name in enumerate(names, 1):
             key = {"method": name, "fold": fold.number, "data": fingerprints}
@@ -209,7 +239,7 @@ def letor(
                 progress(place * len(names) + number, len(folds) * len(names))
         for part in ("train", "vali", "test"):
             fold.__dict__.pop(part, None)  # one fold at a time is in memory
-    return Letor(done, parsed, against, tuple(shape))
+    return Letor(done, parsed, against, tuple(shape), data)
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -260,21 +290,24 @@ def _peer(name: str, fold: Fold, measure: Measure, seed: int) -> tuple[dict[str,
     return best[1], best[0], best[2](fold.test)
 
 
-def _tests(
-    runs: Sequence[Run], measure: Measure, methods: Sequence[str], baseline: str
-) -> dict[str, float | None]:
-    """For each method but the baseline, the p-value over all test queries."""
-    if len(methods) < 2:
-        return {}
-    name = str(measure)
-    values = {
+def _by_method(runs: Sequence[Run], measure: str, methods: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Each method's value for each test query of all folds."""
+    return {
         method: np.concatenate(
-            [np.asarray(run.values[name], dtype=float) for run in runs if run.method == method]
+            [np.asarray(run.values[measure], dtype=float) for run in runs if run.method == method]
         )
         for method in methods
     }
-    found = compare_values(values, measure=name, baseline=baseline, lower_is_better=sign_of(measure) < 0)
-    return {row.b if row.a == baseline else row.a: row.holm("randomisation") for row in found}
+
+
+def _tests(
+    values: Mapping[str, NDArray[np.float64]], measure: Measure, baseline: str
+) -> Sequence[Difference]:
+    """For each method but the baseline, how it differs over all test queries."""
+    if len(values) < 2:
+        return ()
+    lower = sign_of(measure) < 0
+    return compare_values(values, measure=str(measure), baseline=baseline, lower_is_better=lower).rows
 
 
 def _as_run(entry: Mapping[str, Any]) -> Run:

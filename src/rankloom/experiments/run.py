@@ -29,11 +29,11 @@ def document(
     result: Mapping[str, Any],
     *,
     settings: Mapping[str, Any] | None = None,
-    data: Mapping[str, RankingData] | None = None,
+    data: Mapping[str, RankingData | Mapping[str, Any]] | None = None,
     seconds: float | None = None,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """All that is to be known of a run, as JSON can say it."""
+    """All that is to be known of a run, as JSON can say it. Data are given as such, or as `facts_of` them."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -42,7 +42,10 @@ def document(
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": seconds,
         "settings": dict(settings or {}),
-        "data": {name: facts_of(rows) for name, rows in (data or {}).items()},
+        "data": {
+            name: facts_of(rows) if isinstance(rows, RankingData) else dict(rows)
+            for name, rows in (data or {}).items()
+        },
         "versions": versions(),
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
         "result": dict(result),

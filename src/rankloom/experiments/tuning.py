@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankloom.errors import InputError
+from rankloom.experiments.features import features_of
 from rankloom.experiments.record import Trial
 from rankloom.experiments.trial import COMPLETE, PRUNED
 from rankloom.models.base import Model
@@ -23,9 +24,12 @@ class Tuning(Sequence[Trial]):
         best: the best trial; of equals, the one that was proposed first.
     """
 
+    run_kind = "tune"
+
     def __init__(self, method: str, measure: str, trials: Sequence[Trial], sign: float) -> None:
         self.method, self.measure = method, measure
         self._trials = sorted(trials, key=lambda trial: _place(trial, sign))
+        self._lower_is_better = sign < 0
         self._ranker: Any = None
         self._model: Any = None
         if not self._trials or self._trials[0].state != COMPLETE:
@@ -79,6 +83,14 @@ class Tuning(Sequence[Trial]):
             for trial in self
         ]  # fmt: skip
         return {"method": self.method, "measure": self.measure, "best": trials[0], "trials": trials}
+
+    def for_run(self) -> dict[str, Any]:
+        """All of it, and what the best model goes by: what a report is made from."""
+        return {
+            **self.to_dict(),
+            "lower_is_better": self._lower_is_better,
+            "features": None if self._model is None else features_of(self._model),
+        }
 
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """Headers and rows, the best first."""

@@ -22,6 +22,7 @@ from rankloom.data.groups import group_rows
 from rankloom.errors import InputError
 from rankloom.measures import significance
 from rankloom.measures.comparison import TESTS, Comparison, Difference
+from rankloom.measures.detail import Detail, reliability_of
 from rankloom.measures.pairing import Pair, pair_up
 
 if TYPE_CHECKING:
@@ -127,12 +128,20 @@ def compare(
     settings.check_reach(len(wanted) * len(pairs))
     options = {"qid": qid, "query_weights": query_weights, "doc_ids": doc_ids, "threads": threads}
     evaluations = {name: _evaluate(name, scores, y, wanted, options) for name, scores in systems.items()}
+    weights = {str(measure): _weights(measure, y, qid, query_weights) for measure in wanted}
     rows = []
     for measure, (a, b) in itertools.product(wanted, pairs):
         values_a, values_b = (evaluations[name].per_query(measure) for name in (a, b))
-        pair = pair_up(values_a, values_b, _weights(measure, y, qid, query_weights), (a, b))
+        pair = pair_up(values_a, values_b, weights[str(measure)], (a, b))
         rows.append(_row(pair, str(measure), (a, b), measure.name in LOWER_IS_BETTER, settings))
-    return _comparison(rows, tuple(systems), settings)
+    values = {
+        str(measure): {str(name): found.per_query(measure) for name, found in evaluations.items()}
+        for measure in wanted
+    }
+    queries = next(iter(evaluations.values())).qids
+    return _comparison(
+        rows, tuple(systems), settings, Detail(values, weights, queries, reliability_of(systems, y))
+    )
 
 
 def compare_values(
@@ -169,7 +178,11 @@ def compare_values(
         _row(pair_up(systems[a], systems[b], weights, (a, b)), measure, (a, b), lower_is_better, settings)
         for a, b in pairs
     ]
-    return _comparison(rows, tuple(systems), settings)
+    values = {str(name): np.asarray(each, dtype=np.float64) for name, each in systems.items()}
+    queries = np.arange(len(next(iter(values.values()))))
+    return _comparison(
+        rows, tuple(systems), settings, Detail({measure: values}, {measure: weights}, queries, {})
+    )
 
 
 def _measures(measures: Any) -> list[Measure]:
@@ -320,7 +333,9 @@ def _note(row: Difference, settings: Settings) -> str:
     return "; ".join(notes)
 
 
-def _comparison(rows: list[Difference], systems: tuple[str, ...], settings: Settings) -> Comparison:
+def _comparison(
+    rows: list[Difference], systems: tuple[str, ...], settings: Settings, detail: Detail
+) -> Comparison:
     """The rows with Holm's correction over all of them, for each test on its own."""
     tests = ("t", "wilcoxon", "randomisation")
     columns = zip(*(significance.holm([row.p(test) for row in rows]) for test in tests), strict=True)
@@ -336,4 +351,5 @@ def _comparison(rows: list[Difference], systems: tuple[str, ...], settings: Sett
         settings.interval,
         int(settings.resamples),
         int(settings.seed),
+        detail,
     )

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rankloom.errors import InputError
+
+if TYPE_CHECKING:
+    from rankloom.measures.detail import Detail
 
 TESTS = {"randomisation": "randomisation test", "t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 
@@ -76,6 +81,8 @@ class Difference:
 class Comparison:
     """The rows of a comparison, and how they came about. `print(comparison)` shows a table and a summary."""
 
+    run_kind: ClassVar[str] = "compare"
+
     rows: tuple[Difference, ...]
     systems: tuple[str, ...]
     test: str
@@ -83,6 +90,8 @@ class Comparison:
     interval: str
     resamples: int
     seed: int
+    detail: Detail | None = field(default=None, repr=False, compare=False)
+    """Every system's value for every query."""
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.rows)
@@ -109,7 +118,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON's own types."""
-        settings = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "rows"}
+        settings = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("rows", "detail")
+        }
         rows = [
             asdict(row) | {"significant": self.significant(row), "summary": sentence(self, row)}
             for row in self.rows
@@ -120,6 +133,12 @@ class Comparison:
             "tests": len(self.rows),
             "rows": rows,
         }
+
+    def for_run(self) -> dict[str, Any]:
+        """Everything, and every system's value for every query: what a report is made from."""
+        if self.detail is None:
+            raise InputError("this comparison has no values by query; compare again to have a report of it")
+        return {**self.to_dict(), **self.detail.to_dict(self)}
 
     def __str__(self) -> str:
         return f"{table(self)}\n\n{self.summary()}"

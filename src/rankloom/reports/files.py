@@ -66,14 +66,18 @@ def read_run(source: Place) -> dict[str, Any]:
     try:
         content = json.loads(Path(name).read_bytes())
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is no run: it is not JSON ({error}); give the file that --report wrote") from error
+        raise InputError(
+            f"{name} is no run: it is not JSON ({error}); give the file that --report wrote"
+        ) from error
     return checked_run(content, name)
 
 
 def checked_run(content: Any, name: str = "the run") -> dict[str, Any]:
     """The same content, if it is a run that this rankloom knows."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise InputError(f"{name} is no run: it must be JSON with format {FORMAT}; give the file that --report wrote")
+        raise InputError(
+            f"{name} is no run: it must be JSON with format {FORMAT}; give the file that --report wrote"
+        )
     if content.get("version") != VERSION:
         raise InputError(
             f"{name} is a run of version {content.get('version')!r:.20}, and this rankloom knows {VERSION}; "
@@ -81,7 +85,9 @@ def checked_run(content: Any, name: str = "the run") -> dict[str, Any]:
         )
     for part, kind in _PARTS.items():
         if not isinstance(content.get(part), kind):
-            raise InputError(f"{name} is damaged: {part} is missing or is no {kind.__name__}; make the run again")
+            raise InputError(
+                f"{name} is damaged: {part} is missing or is no {kind.__name__}; make the run again"
+            )
     return dict(content)
 
 

@@ -1,6 +1,6 @@
 """What a page is made of: plain values, so that what a kind of run shows is said without HTML or a plotting library.
 
-    Page("Tuning spd", ["lam=0.01 was best of 12 trials."], [Section("Trials", [Table(...), Chart(...)])])
+Page("Tuning spd", ["lam=0.01 was best of 12 trials."], [Section("Trials", [Table(...), Chart(...)])])
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ class Text(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows under headers. Numbers are shown with `digits` decimals, None as a dash."""
+    """Rows under headers; the first cell of a row is what it is about.
+
+    Numbers are shown with `digits` decimals, None as a dash. A column of numbers, or of texts that begin like
+    numbers, is aligned to the right.
+    """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -34,15 +38,16 @@ class Series(NamedTuple):
     name: str
     x: Sequence[float | str]
     y: Sequence[float | None]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
 
 
 class Chart(NamedTuple):
     """A figure.
 
     `kind` is "lines" (points joined), "points" (each with its label, if there are some), "bars" (a bar for each
-    text in x, drawn sideways) or "differences" (sorted values around 0, one a query).
+    text in x, drawn sideways from 0), "dots" (the same as a dot and its interval, on an axis that need not begin
+    at 0: for values that lie close together) or "differences" (sorted values around 0, one a query, better above).
     """
 
     name: str
