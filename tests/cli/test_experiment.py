@@ -98,3 +98,64 @@ def test_alpha_by_one_command(run: Any, run_json: Any, tmp_path: Path) -> None:
     assert [row.split()[0] for row in rows] == ["0", "1"]
     assert "rows.txt, squared loss" in done.stderr
     assert run_json(line)["points"][0]["alpha"] == 0
+
+
+def test_online_by_one_command(run: Any, run_json: Any, complain: Any) -> None:
+    line = "experiment online --queries 30 --orders 1 --learners solar-1,prank-pairs -m ndcg@5 --points 2"
+    line += " --record o.json"
+    done = run(line)
+    head, _, *rows = done.stdout.splitlines()
+    assert head.split() == ["learner", "ndcg@5", "map", "CPU", "s"]
+    assert [row.split("  ")[0] for row in rows] == ["SOLAR-I", "PRank, pairs"]
+    assert "staying current, RankSVM, trained anew after each" in done.stderr
+    assert run(line).stdout == done.stdout
+    assert run_json(line)["points"] == 2
+    assert "learners must be of PRank, rows" in complain("experiment online --learners solar-3")
+
+
+def test_scaling_by_one_command(run: Any, run_json: Any) -> None:
+    line = "experiment scaling --sizes 200,400 --methods prank,solar --record s.json"
+    done = run(line)
+    head, _, *rows = done.stdout.splitlines()
+    assert head.split()[-1] == "exponent"
+    assert [row.split()[0] for row in rows] == ["prank", "solar"]
+    assert run(line).stdout == done.stdout
+    assert [row["method"] for row in run_json(line)["methods"]] == ["prank", "solar"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "convergence --steps 200 --learners pegasos",
+        "alpha --rows 1000 --steps 500 --alphas 0,0.5,1",
+        "topics --rows 2000 --steps 500 --lams 1e-4 --min-share 0.25",
+        "online --queries 20 --orders 1 --learners solar-2 --points 2",
+        "scaling --sizes 100,200 --methods prank",
+    ],
+)
+def test_every_protocol_writes_a_page(run: Any, line: str) -> None:
+    done = run(f"experiment {line} --report page.html")
+    assert "wrote page.html, and the run to page.json" in done.stderr
+    known = json.loads(Path("page.json").read_text())
+    assert known["kind"] == line.split()[0]
+    assert known["command"] == f"rankloom experiment {line} --report page.html"
+    assert all(facts["rows"] > 0 for facts in known["data"].values())
+    text = Path("page.html").read_text()
+    assert "<svg" in text
+    assert 'src="http' not in text
+
+
+def test_who_stops_it_is_told_how_to_go_on(run: Any, monkeypatch: Any) -> None:
+    import rankloom.experiments.scaling as module
+
+    def stopped(*_given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    line = "experiment scaling --sizes 100,200 --methods prank"
+    run(f"{line} --record s.json")
+    monkeypatch.setattr(module, "_timed", stopped)
+    assert "with --record FILE, the same command goes on" in run(line, code=130).stderr
+    told = run("experiment scaling --sizes 100,200,300 --methods prank --record s.json", code=2).stderr
+    assert "is the record of another experiment" in told
+    told = run(f"{line},solar --record s.json", code=130).stderr
+    assert "what is done so far is in s.json; the same command goes on from there" in told

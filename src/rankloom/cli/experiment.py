@@ -12,6 +12,8 @@ PROTOCOLS = {
     "convergence": "Show how fast each SPD learner nears the exact optimum (Sculley 2009, Figure 2).",
     "alpha": "Show how values and ranking trade as CRR's alpha goes from 0 to 1 (Sculley 2010, Figure 1).",
     "topics": "Compare regression, ranking and CRR on each topic of a corpus (Sculley 2010, Table 1).",
+    "online": "Rank each query before learning from it, and count the cost (Wang et al. 2015, Section 5).",
+    "scaling": "Time the training of every method on growing data, and say how it grows.",
 }
 
 

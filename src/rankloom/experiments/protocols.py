@@ -25,6 +25,8 @@ PROTOCOLS = {
     "convergence": Protocol("rankloom.experiments.convergence", "Figure 2 of Sculley 2009"),
     "alpha": Protocol("rankloom.experiments.alpha", "Figure 1 of Sculley 2010"),
     "topics": Protocol("rankloom.experiments.topics", "Table 1 of Sculley 2010"),
+    "online": Protocol("rankloom.experiments.online", "Table 2, Figures 2 and 3 of Wang et al. 2015"),
+    "scaling": Protocol("rankloom.experiments.scaling", "time against data, all methods"),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,6 +132,36 @@ def cut_rows(y: Any, share: float, seed: int) -> tuple[NDArray[np.int64], NDArra
         held.append(rows[: min(max(count, 1), len(rows) - 1)])
     second = np.sort(np.concatenate(held))
     return np.setdiff1d(np.arange(len(y)), second), second
+
+
+def whole_of(source: Any, n_features: int | None = None) -> RankingData:
+    """All queries of a source: of folds, each once, which is all of their test parts."""
+    if not is_folds(source):
+        data = read_one(source, n_features)[0]
+        check_part(data, "given")
+        return data
+    reading = {} if n_features is None else {"n_features": n_features}
+    folds = read_folds(source, **reading)
+    if len(folds) > 1:
+        return joined([fold.test for fold in folds])
+    return joined([folds[0].train, folds[0].vali, folds[0].test])
+
+
+def joined(parts: Sequence[RankingData]) -> RankingData:
+    """The queries of several parts as one."""
+    for part in parts:
+        check_part(part, "given")
+    qids = [qid for part in parts for qid in part.qids.tolist()]
+    if len(set(qids)) < len(qids):
+        twice = next(qid for qid in qids if qids.count(qid) > 1)
+        raise InputError(f"query {twice} is in more than one of the parts; give data in which each is in one")
+    qid = np.concatenate([np.repeat(part.qids, part.lengths) for part in parts])
+    y = np.concatenate([np.asarray(part.y) for part in parts])
+    if not any(part.is_sparse for part in parts):
+        return RankingData(np.concatenate([part.X for part in parts]), y, qid)
+    from scipy.sparse import csr_array, vstack
+
+    return RankingData(vstack([csr_array(part.X) for part in parts], format="csr"), y, qid)
 
 
 def rows_of(data: RankingData, rows: NDArray[np.int64], y: Any = None) -> RankingData:

@@ -14,6 +14,8 @@ KINDS = {
     "compare": "rankloom.reports.compare",
     "convergence": "rankloom.reports.convergence",
     "letor": "rankloom.reports.letor",
+    "online": "rankloom.reports.online",
+    "scaling": "rankloom.reports.scaling",
     "topics": "rankloom.reports.topics",
     "tune": "rankloom.reports.tune",
 }
