@@ -7,6 +7,8 @@ from typing import Any
 
 from rankloom.reports.parts import Chart, Page, Section, Series, Table, Text
 
+_FEWEST = 3  # alphas between 0 and 1, for their odds to be drawn
+
 
 def page(run: Mapping[str, Any]) -> Page:
     """The page of a run."""
@@ -41,6 +43,31 @@ def _is_spread(values: list[float]) -> bool:
 
 
 def _curve(found: Mapping[str, Any], name: str) -> Chart:
+    """Against the odds of a step on rows, which spreads both ends; alpha 0 and 1 have none, and are lines."""
+    known = dict(zip(_alphas(found), _values(found, name), strict=True))
+    inner = {alpha: value for alpha, value in known.items() if 0.0 < alpha < 1.0}
+    if len(inner) < _FEWEST:
+        return _plain_curve(found, name)
+    better = "less" if name in found["losses"] else "more"
+    low, high = min(inner.values()), max(inner.values())
+    reach = 2.0 * (high - low)
+    ends = [(f"alpha {alpha:g}", known[alpha]) for alpha in (0.0, 1.0) if alpha in known]
+    near = [end for end in ends if low - reach <= end[1] <= high + reach]
+    far = "".join(f" Far away: {value:.4g} at {what}." for what, value in ends if (what, value) not in near)
+    return Chart(
+        f"alpha-{name.replace('@', '-')}",
+        name,
+        "lines",
+        "alpha / (1 - alpha): steps on rows for each step on a pair",
+        name,
+        [Series(name, [alpha / (1.0 - alpha) for alpha in inner], list(inner.values()))],
+        f"{name} on the test part against the odds of alpha; {better} is better.{far}",
+        x_log=True,
+        lines=near,
+    )
+
+
+def _plain_curve(found: Mapping[str, Any], name: str) -> Chart:
     values = _values(found, name)
     better = "less" if name in found["losses"] else "more"
     return Chart(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankloom.reports.parts import Chart, Page, Section, Series, Table
+from rankloom.reports.parts import Cell, Chart, Page, Section, Series, Table
 
 _SHOWN = 4.0  # times the optimum: what lies above is not drawn
+_BEYOND = 10.0  # above the optimum: not drawn either
+_LARGE = 1e6
 
 
 def page(run: Mapping[str, Any]) -> Page:
@@ -20,7 +22,7 @@ def page(run: Mapping[str, Any]) -> Page:
         f"{_closest(found)}",
     ]
     sections = [
-        Section("Convergence", [_chart(found, "train"), _chart(found, "test")]),
+        Section("Convergence", [_gap(found), _chart(found, "train"), _chart(found, "test")]),
         Section("At the end", [_ends(found)]),
         Section("On the way", [_way(found, "train"), _way(found, "test")]),
     ]
@@ -63,13 +65,41 @@ def _chart(found: Mapping[str, Any], part: str) -> Chart:
     )
 
 
+def _gap(found: Mapping[str, Any]) -> Chart:
+    """How far each learner still is from the least there is."""
+    best = found["optimum"]["train"]
+    series = [
+        Series(curve["learner"], curve["steps"], [_above(value, best) for value in curve["train"]])
+        for curve in found["curves"]
+    ]
+    return Chart(
+        "above-the-optimum",
+        "Above the exact optimum, on train",
+        "lines",
+        "steps",
+        "objective less its optimum",
+        [one for one in series if any(value is not None for value in one.y)],
+        "How far the objective on the training part is above the least there is, against the steps; values "
+        f"above {_BEYOND:g} are left out.",
+        x_log=True,
+        y_log=True,
+    )
+
+
+def _above(value: float | None, best: float) -> float | None:
+    """What can be drawn of the distance on a logarithmic scale."""
+    if value is None or not 0.0 < value - best <= _BEYOND:
+        return None
+    return value - best
+
+
 def _ends(found: Mapping[str, Any]) -> Table:
     rows: list[Sequence[Any]] = [
         [
             curve["learner"],
-            curve["train"][-1],
-            curve["test"][-1],
-            _excess(curve["train"][-1], found["optimum"]["train"]),
+            _seen(curve["train"][-1]),
+            _seen(curve["test"][-1]),
+            _seen(_excess(curve["train"][-1], found["optimum"]["train"])),
             curve["seconds"][-1],
             "diverged" if curve["error"] else "",
         ]
@@ -77,7 +107,7 @@ def _ends(found: Mapping[str, Any]) -> Table:
     ]
     best = found["optimum"]
     rows.append(["exact optimum (RankSVM)", best["train"], best["test"], 0.0, best["seconds"], ""])
-    known = [(row[1], place) for place, row in enumerate(rows[:-1]) if row[1] is not None]
+    known = [(row[1], place) for place, row in enumerate(rows[:-1]) if isinstance(row[1], float)]
     return Table(
         ["learner", "train", "test", "above the optimum", "CPU s", ""],
         rows,
@@ -90,10 +120,14 @@ def _excess(value: float | None, best: float) -> float | None:
     return None if value is None else value - best
 
 
+def _seen(value: float | None) -> Cell:
+    return f"above {_LARGE:g}" if value is not None and value > _LARGE else value
+
+
 def _way(found: Mapping[str, Any], part: str) -> Table:
     steps = [step for step in found["curves"][0]["steps"] if step in _decades(found["steps"])]
     at = [dict(zip(curve["steps"], curve[part], strict=True)) for curve in found["curves"]]
-    rows = [[f"{step:,}", *(each.get(step) for each in at)] for step in steps]
+    rows = [[f"{step:,}", *(_seen(each.get(step)) for each in at)] for step in steps]
     return Table(["steps", *(curve["learner"] for curve in found["curves"])], rows, f"On the {part} part.")
 
 

@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Rank each query before learning from it, and count the cost (Wang et al. 2015, Section 5).
 
-    SOURCE is a folder of LETOR folds (all queries), a file, or nothing: 784 generated lists. NDCG and MAP over
-    the stream (Table 2, Figure 2), and CPU time so far beside RankSVM trained anew (Figure 3).
+    SOURCE is a folder of LETOR folds (all queries), a file, or nothing: 784 generated lists. NDCG and MAP
+    over the stream (Table 2, Figure 2), and CPU time so far beside RankSVM trained anew (Figure 3).
 
     \b
     Examples:
