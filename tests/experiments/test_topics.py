@@ -177,6 +177,16 @@ def test_the_page_has_table_and_figures(found: Any) -> None:
         assert round(table.rows[row][column], 3) == min(values)
 
 
+def test_a_page_of_one_method_has_no_comparison(found: Any) -> None:
+    facts = copy.deepcopy(found.to_dict())
+    facts |= {"methods": ["crr"], "tests": [], "both": {}}
+    made = page({"result": facts})
+    assert [section.title for section in made.sections] == [
+        "Topics", "Tests over the topics", "What was chosen, and what it cost",
+    ]  # fmt: skip
+    assert not [part for section in made.sections for part in section.parts if isinstance(part, Chart)]
+
+
 def test_generated_topics() -> None:
     facts = rl.experiment(
         "topics", rows=2_000, steps=500, lams=[1e-4], methods=["crr", "crr-twice"]

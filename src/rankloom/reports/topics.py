@@ -21,11 +21,11 @@ def page(run: Mapping[str, Any]) -> Page:
     ]
     sections = [
         Section("Topics", [_table(found)]),
-        Section("By rarity", [_chart(found, *measure) for measure in _MEASURES]),
-        Section("Tests over the topics", [_tests(found), *_beside(found)]),
+        Section("By rarity", _charts(found)),
+        Section("Tests over the topics", [*([_tests(found)] if found["tests"] else []), *_beside(found)]),
         Section("What was chosen, and what it cost", [_choices(found)]),
     ]
-    return Page("Regression, ranking and both, topic by topic", lead, sections)
+    return Page("Regression, ranking and both, topic by topic", lead, [one for one in sections if one.parts])
 
 
 def _said(one: Mapping[str, Any]) -> str:
@@ -59,23 +59,39 @@ def _table(found: Mapping[str, Any]) -> Table:
     return Table(headers, rows, caption, best=best)
 
 
-def _chart(found: Mapping[str, Any], key: str, measure: str) -> Chart:
+def _chart(found: Mapping[str, Any], key: str, measure: str, base: str) -> Chart:
+    """Each topic's loss beside that of the method whose goal it is."""
     shares = [100.0 * row["share"] for row in found["topics"]]
     series = [
-        Series(method, shares, [row["methods"][method][key] for row in found["topics"]])
+        Series(method, shares, [_ratio(row["methods"], key, method, base) for row in found["topics"]])
         for method in found["methods"]
+        if method != base
     ]
     return Chart(
         key,
-        f"{measure} by topic",
-        "lines",
+        f"{measure} beside that of {base}",
+        "points",
         "positive training rows, percent",
-        measure,
+        f"{measure}, times that of {base}",
         series,
-        f"{measure} of each method on each topic, the rarest topics on the left.",
+        f"Each point is a topic, the rarest on the left: below 1, the {measure} is less than that of {base}.",
         x_log=True,
-        y_log=all(value > 0 for one in series for value in one.y if value is not None),
+        y_log=True,
+        lines=[(f"as {base}", 1.0)],
     )
+
+
+def _ratio(row: Mapping[str, Mapping[str, float]], key: str, method: str, base: str) -> float | None:
+    """None where there is nothing to divide, or nothing to draw on a logarithmic scale."""
+    value, beside = row[method][key], row[base][key]
+    return value / beside if value > 0.0 and beside > 0.0 else None
+
+
+def _charts(found: Mapping[str, Any]) -> list[Chart]:
+    goals = (("auc-loss", "AUC loss", "ranking"), ("mse", "MSE", "regression"))
+    return [
+        _chart(found, *goal) for goal in goals if goal[2] in found["methods"] and len(found["methods"]) > 1
+    ]
 
 
 def _tests(found: Mapping[str, Any]) -> Table:
