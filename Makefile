@@ -72,7 +72,6 @@ bench: $(TESTS) ## speed and memory beside the peers (many minutes, 2 GB of data
 	$(BENCH)/compare.py honesty
 	$(BENCH)/intervals.py
 	$(BENCH)/spd.py
-	$(BENCH)/spd_rates.py --steps 10000000
 	$(BENCH)/rare_events.py
 	$(BENCH)/stream.py
 	$(BENCH)/scaler.py

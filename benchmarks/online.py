@@ -5,7 +5,8 @@
    to score both rows and to write their weights.
 2. Symmetry and positivity after so many updates of SOLAR-II.
 3. Feedback a second with everything on the disk first, beside the same number of bare flushes, and SQLite.
-4. Figure 3 of Wang et al.: what it costs to be up to date after each further query.
+
+What it costs to be up to date after each further query is in `rankloom experiment online`.
 """
 
 from __future__ import annotations
@@ -226,81 +227,16 @@ def show(name: str, count: int, begin: float) -> None:
     print(f"  {name:<48}{count / seconds:10,.0f}/s  {seconds / count * 1e6:8.0f} us each")
 
 
-def staying_current(folder: str | None) -> None:
-    """Figure 3: after each new query, be up to date; cumulative CPU seconds."""
-    data = rl.read_folds(folder)[0].train if folder else rl.make_letor(470, seed=1).data
-    queries = [data.take([q]) for q in range(data.n_queries)]
-    print(f"\nstaying current over {data.n_queries} queries, CPU seconds in all: {data!r}")
-    found = {}
-    for name, learner in (("SOLAR-I", rl.SOLAR(order=1)), ("SOLAR-II", rl.SOLAR())):
-        learner.begin(data.n_features)
-        learner.learn_one_query(queries[0].X, queries[0].y)  # compiles
-        begin = time.process_time()
-        for one in queries:
-            learner.learn_one_query(one.X, one.y)
-        found[name] = time.process_time() - begin
-    for name, make in retrained().items():
-        begin = time.process_time()
-        make(data)
-        found[name] = time.process_time() - begin
-    for name, seconds in found.items():
-        print(f"  {name:<28}{seconds:10.3f}   {seconds / found['SOLAR-II']:8.1f} x SOLAR-II")
-
-
-def retrained() -> dict[str, Callable[[rl.RankingData], None]]:
-    """Methods that learn all over again after each query. Each takes the whole data, query by query."""
-    return {
-        "RankSVM (LinearSVC) retrained": linear_svc,
-        "RankSVM retrained": lambda data: ranksvm(data, False),
-        "RankSVM, warm": lambda data: ranksvm(data, True),
-    }
-
-
-def linear_svc(data: rl.RankingData) -> None:
-    """All pairs so far, written out, into LIBLINEAR."""
-    from sklearn.svm import LinearSVC
-
-    pairs, signs = [], []
-    for q in range(data.n_queries):
-        one = data.take([q])
-        better, worse = np.nonzero(one.y[:, None] > one.y[None, :])
-        if len(better):
-            sign = np.where(np.arange(len(better)) % 2, 1.0, -1.0)
-            pairs.append((one.X[better] - one.X[worse]) * sign[:, None])
-            signs.append(sign)
-        if len(signs) and len(np.concatenate(signs)) > 1:
-            LinearSVC(C=1e-3, fit_intercept=False, dual=False, tol=1e-3).fit(
-                np.concatenate(pairs), np.concatenate(signs)
-            )
-
-
-def ranksvm(data: rl.RankingData, warm: bool) -> None:
-    """Ours, from nothing or from the last optimum."""
-    learner = rl.RankSVM(warm_start=warm)
-    for q in range(1, data.n_queries + 1):
-        part = data.take(slice(0, q))
-        if (part.y != part.y[0]).any():
-            try:
-                learner.fit(part)
-            except rl.InputError:
-                continue  # no pair yet
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--updates", type=int, default=10_000_000, help="of the long run")
     parser.add_argument("--rounds", type=int, default=20_000_000, help="values touched, for each cost")
     parser.add_argument("--queries", type=int, default=2000, help="for durability")
-    parser.add_argument("--folds", help="folder of MQ2008, for Figure 3; else generated lists")
-    parser.add_argument("--current", action="store_true", help="Figure 3 only")
     options = parser.parse_args()
-    if not options.current:
-        updates(options.rounds)
-        durability(options.queries)
-    staying_current(options.folds)
-    if not options.current:
-        long_run(options.updates)
+    updates(options.rounds)
+    durability(options.queries)
+    long_run(options.updates)
 
 
 if __name__ == "__main__":

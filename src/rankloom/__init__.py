@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankloom.data.tables import read_csv, read_parquet
     from rankloom.data.text import read_text
     from rankloom.data.text_writer import write_text
+    from rankloom.data.topics import Topics, read_topics
     from rankloom.data.trec import Qrels, Run, read_qrels, read_ranking, read_run, read_scores
     from rankloom.data.trec_join import join_qrels, run_scores
     from rankloom.data.trec_writer import write_qrels, write_run, write_scores
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from rankloom.experiments.letor import Letor, letor
+    from rankloom.experiments.protocols import experiment
     from rankloom.experiments.record import Trial
     from rankloom.experiments.tune import tune
     from rankloom.experiments.tuning import Tuning
@@ -138,6 +140,7 @@ _HOMES = {
     "StoreError": "rankloom.errors",
     "Sweep": "rankloom.rankers.sweep",
     "SweepPoint": "rankloom.rankers.sweep",
+    "Topics": "rankloom.data.topics",
     "TreeModel": "rankloom.models.trees",
     "Trial": "rankloom.experiments.record",
     "Tuning": "rankloom.experiments.tuning",
@@ -145,6 +148,7 @@ _HOMES = {
     "compare": "rankloom.measures.compare",
     "compare_values": "rankloom.measures.compare",
     "evaluate": "rankloom.measures.evaluate",
+    "experiment": "rankloom.experiments.protocols",
     "inspect": "rankloom.data.inspect",
     "join_qrels": "rankloom.data.trec_join",
     "k_folds": "rankloom.data.splits",
@@ -169,6 +173,7 @@ _HOMES = {
     "read_run": "rankloom.data.trec",
     "read_scores": "rankloom.data.trec",
     "read_text": "rankloom.data.text",
+    "read_topics": "rankloom.data.topics",
     "reliability_curve": "rankloom.measures.curves",
     "report": "rankloom.reports.make",
     "resume": "rankloom.rankers.states",
@@ -240,6 +245,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "SweepPoint",
+    "Topics",
     "TreeModel",
     "Trial",
     "Tuning",
@@ -247,6 +253,7 @@ __all__ = [
     "compare",
     "compare_values",
     "evaluate",
+    "experiment",
     "inspect",
     "join_qrels",
     "k_folds",
@@ -271,6 +278,7 @@ __all__ = [
     "read_run",
     "read_scores",
     "read_text",
+    "read_topics",
     "reliability_curve",
     "report",
     "resume",

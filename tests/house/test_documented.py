@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import rankloom
+from rankloom.cli.experiment import PROTOCOLS
 from rankloom.cli.main import COMMANDS, program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,9 +83,38 @@ def test_the_short_help_is_the_first_sentence_of_the_long_one(name: str) -> None
     assert " ".join(text.split("\n\n")[0].split()) == COMMANDS[name]
 
 
+def protocol_named(name: str) -> click.Command:
+    group = command_named("experiment")
+    assert isinstance(group, click.Group)
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    return command
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_protocols_are_documented(name: str) -> None:
+    """As commands are, each below a heading of its own; what all of them share stands below the first."""
+    page = CLI_PAGE.read_text()
+    section = re.search(rf"^### `rankloom experiment {name}`.*?(?=^###? |\Z)", page, re.MULTILINE | re.DOTALL)
+    shared = re.search(r"^## `rankloom experiment`.*?(?=^### |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/cli.md has no section for experiment {name}"
+    assert shared
+    command = protocol_named(name)
+    text = " ".join((command.help or "").split("\n\n")[0].split())
+    assert text == PROTOCOLS[name]
+    shown = CliRunner().invoke(program, ["experiment", name, "-h"]).output
+    assert f"  rankloom experiment {name}" in shown
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"experiment {name} {parameter.opts[0]} has no help"
+            longest = max(parameter.opts, key=len)
+            known = re.search(rf"(?<![\w-]){longest}\b", section[0] + shared[0])
+            assert known, f"experiment {name} {longest} is not in docs/cli.md"
+
+
 def test_no_command_is_left_out() -> None:
     folder = Path(importlib.import_module("rankloom.cli").__file__ or "").parent
-    modules = {path.stem for path in folder.glob("*.py") if "@click.command" in path.read_text()}
+    modules = {path.stem for path in folder.glob("*.py") if "\ndef command(" in path.read_text()}
     assert modules == {name.replace("-", "_") for name in COMMANDS}
 
 

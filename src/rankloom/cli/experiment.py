@@ -1,92 +1,51 @@
-"""`rankloom experiment`: a published protocol over a data set, all methods in one table."""
+"""`rankloom experiment`: published protocols, a command each, imported when it is asked for."""
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-from typing import Any
+import importlib
 
 import click
 
-from rankloom.cli import options
-from rankloom.cli.compiling import telling_of_compiling
-from rankloom.cli.failures import tell
-from rankloom.cli.output import print_json, print_table
-from rankloom.cli.progress import progress
-from rankloom.cli.reporting import check_report, report_option, settings_asked, write_report
-
-_RUNNING = [
-    click.option(
-        "--methods", metavar="NAMES",
-        help="Methods, with commas; also lightgbm, xgboost, catboost. Unless told, all that are installed.",
-    ),
-    click.option("--baseline", metavar="NAME", help="What the others are tested against (lightgbm)."),
-    click.option(
-        "--record", metavar="FILE", default="letor.json",
-        help="What is done, to go on from (letor.json).",
-    ),
-    click.option(
-        "--workers", type=click.IntRange(min=1),
-        help="Processes side by side (as many as threads, if it takes long); the result is the same.",
-    ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random numbers (0)."),
-]  # fmt: skip
+# protocol -> one line of help, shown without importing the protocol (a test keeps both equal).
+PROTOCOLS = {
+    "letor": "Tune and measure every method on LETOR's folds, all in one table.",
+    "convergence": "Show how fast each SPD learner nears the exact optimum (Sculley 2009, Figure 2).",
+    "alpha": "Show how values and ranking trade as CRR's alpha goes from 0 to 1 (Sculley 2010, Figure 1).",
+    "topics": "Compare regression, ranking and CRR on each topic of a corpus (Sculley 2010, Table 1).",
+    "online": "Rank each query before learning from it, and count the cost (Wang et al. 2015, Section 5).",
+    "scaling": "Time the training of every method on growing data, and say how it grows.",
+}
 
 
-@click.command()
-@click.argument("protocol", type=click.Choice(["letor"]), metavar="PROTOCOL")
-@click.argument("folder")
-@options.all_of(_RUNNING)
-@options.measures
-@report_option
-@options.as_json
-@options.n_features
-def command(
-    protocol: str,  # noqa: ARG001
-    folder: str,
-    methods: str | None,
-    measures: tuple[str, ...],
-    report: str | None,
-    as_json: bool,
-    **more: Any,
-) -> None:
-    """Run a published protocol over a data set, all methods in one table.
+class Protocols(click.Group):
+    """A group whose commands live in `rankloom.cli.experiments.<protocol>`."""
 
-    PROTOCOL is letor: for each method and each of FOLDER's Fold1, Fold2, ..., settings are chosen on vali.txt
-    and the model is measured on test.txt. Stopped and called again, the same command goes on.
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The protocols, LETOR's first."""
+        return list(PROTOCOLS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the one protocol that was asked for."""
+        if cmd_name not in PROTOCOLS:
+            return None
+        command: click.Command = importlib.import_module(f"rankloom.cli.experiments.{cmd_name}").command
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the protocols without importing them."""
+        with formatter.section("Protocols"):
+            formatter.write_dl(list(PROTOCOLS.items()))
+
+
+@click.group(cls=Protocols, subcommand_metavar="PROTOCOL [ARGS]...")
+def command() -> None:
+    """Run a published protocol: LETOR's folds, or the figures and tables of the papers.
+
+    Each takes your data, or makes data of the paper's shape. --report PAGE.html writes a page with figures.
 
     \b
     Examples:
       rankloom experiment letor MQ2008
-      rankloom experiment letor MQ2008 --methods spd,crr,lightgbm --baseline lightgbm -m ndcg@10,map
+      rankloom experiment convergence MQ2008 --report page.html
+      rankloom experiment letor -h
     """
-    from rankloom.experiments.letor import MEASURES, letor
-    from rankloom.experiments.run import document
-
-    check_report(report, (more["record"],))
-    begin = time.perf_counter()
-    names = None if methods is None else [name.strip() for name in methods.split(",")]
-    n_features = more.pop("n_features")
-    reading = {} if n_features is None else {"n_features": n_features}
-    asked = options.names_of_measures(measures, MEASURES)
-    with telling_of_compiling(), progress("methods and folds", True) as tick:
-        try:
-            found = letor(folder, names, measures=asked, progress=tick, **more, **reading)
-        except (KeyboardInterrupt, SystemExit):
-            if Path(more["record"]).exists():
-                tell(f"what is done so far is in {more['record']}; the same command goes on from there")
-            raise
-    if report is not None:
-        run = document(
-            "letor",
-            found.for_run(),
-            settings=settings_asked(),
-            data=found.data,
-            seconds=time.perf_counter() - begin,
-        )
-        write_report(report, run, (more["record"],))
-    if as_json:
-        print_json({"folder": folder, "record": more["record"], **found.to_dict()})
-        return
-    print_table(*found.table())
-    tell(f"p is of a randomisation test against {found.baseline} over all test queries, corrected by Holm")

@@ -39,7 +39,7 @@ COMMANDS = {
     "compare": "Say whether a ranking is better than another, by how much, and whether it could be chance.",
     "mix": "Find the alpha for which alpha A + (1 - alpha) B ranks best, of all from 0 to 1.",
     "local-optimum": "Say whether a model's weights are a local maximum of a measure.",
-    "experiment": "Run a published protocol over a data set, all methods in one table.",
+    "experiment": "Run a published protocol: LETOR's folds, or the figures and tables of the papers.",
     "report": "Make the page of a run again, and its figures as files.",
     "demo": "Learn judged data with every family of rankers, compare them, and show it on a page.",
     "warmup": "Compile every kernel now, so that no later run waits for it.",

@@ -8,22 +8,19 @@ The mean over folds is LETOR's figure. Significance is over all test queries, ea
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankloom import __version__
-from rankloom.data.files import atomic_write
 from rankloom.data.letor import Fold, read_folds
 from rankloom.errors import InputError
+from rankloom.experiments.kept import Kept
 from rankloom.experiments.peers import PEERS, installed
 from rankloom.experiments.run import facts_of
 from rankloom.experiments.space import grid
@@ -37,7 +34,6 @@ from rankloom.measures.presets import POINTS
 from rankloom.rankers.checks import whole
 from rankloom.rankers.methods import METHODS
 
-FORMAT, VERSION = "rankloom-letor", 1
 MEASURES = ("map/letor4", "mean-ndcg/letor4", "ndcg@10")
 _SCULLEY = "Sculley 2010, Table 2"
 # Figures that others published, by the number of queries and rows of all test parts.
@@ -81,7 +77,7 @@ class Row(NamedTuple):
 class Letor(Sequence[Row]):
     """The table: a row a method, the best by the first measure first. `data` are facts of all parts."""
 
-    run_kind = "letor"
+    kind = run_kind = "letor"
 
     def __init__(
         self,
@@ -225,7 +221,8 @@ def letor(
     if against not in names:
         raise InputError(f"baseline must be one of the methods, {', '.join(names)}, got {against!r:.40}")
     folds = read_folds(folder, **reading)
-    kept = _Runs(record, parsed, whole("seed", seed, 0))
+    head = {"measures": [str(one) for one in parsed], "seed": whole("seed", seed, 0)}
+    kept = Kept(record, "letor", head, {*Run._fields, "data"})
     shape = [0, 0]
     data: dict[str, Any] = {}
     done: list[Run] = []
@@ -235,8 +232,9 @@ def letor(
         data |= zip((f"fold {fold.number} {part}" for part in ("train", "vali", "test")), facts, strict=True)
         shape = [shape[0] + fold.test.n_queries, shape[1] + fold.test.n_rows]
         for number, name in enumerate(names, 1):
+            key = {"method": name, "fold": fold.number, "data": fingerprints}
             run = partial(_run, name, fold, parsed, workers, seed)
-            done.append(kept.made(name, fold, fingerprints, run))
+            done.append(_as_run(kept.made(key, lambda run=run: run()._asdict())))  # type: ignore[misc]
             if progress is not None:
                 progress(place * len(names) + number, len(folds) * len(names))
         for part in ("train", "vali", "test"):
@@ -312,53 +310,9 @@ def _tests(
     return compare_values(values, measure=str(measure), baseline=baseline, lower_is_better=lower).rows
 
 
-class _Runs:
-    """What is done, in a file if there is to be one."""
-
-    def __init__(self, path: str | os.PathLike[str] | None, measures: Sequence[Measure], seed: int) -> None:
-        self._path = None if path is None else Path(path)
-        self._head = {
-            "format": FORMAT,
-            "version": VERSION,
-            "measures": [str(one) for one in measures],
-            "seed": seed,
-        }
-        self._entries: list[dict[str, Any]] = []
-        if self._path is not None and self._path.exists():
-            self._entries = self._read(self._path)
-
-    def made(self, name: str, fold: Fold, data: str, run: Callable[[], Run]) -> Run:
-        """A run that is there already, or a new one, written down."""
-        for entry in self._entries:
-            if (entry["method"], entry["fold"], entry["data"]) == (name, fold.number, data):
-                return Run(**{field: entry[field] for field in Run._fields})
-        made = run()
-        values = {key: [None if np.isnan(v) else v for v in each] for key, each in made.values.items()}
-        self._entries.append({**made._asdict(), "values": values, "data": data})
-        if self._path is not None:
-            content = {**self._head, "written_by": f"rankloom {__version__}", "runs": self._entries}
-            atomic_write(self._path, json.dumps(content, indent=1) + "\n")
-        return made
-
-    def _read(self, path: Path) -> list[dict[str, Any]]:
-        refused = InputError(
-            f"{path} is not the record of such an experiment; give another name, or remove it"
-        )
-        try:
-            content = json.loads(path.read_bytes())
-            entries = [{**entry, "values": _numbers(entry["values"])} for entry in content["runs"]]
-            complete = all({*Run._fields, "data"} <= set(entry) for entry in entries)
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise refused from error
-        if not complete or content.get("format") != FORMAT:
-            raise refused
-        for name, value in self._head.items():
-            if content.get(name) != value:
-                raise InputError(
-                    f"{path} is the record of another experiment: {name} {content.get(name)!r:.60}, where it "
-                    f"is {value!r:.60} now; give another name, or remove it"
-                )
-        return entries
+def _as_run(entry: Mapping[str, Any]) -> Run:
+    """A run from the record, where NaN is null."""
+    return Run(**{**{field: entry[field] for field in Run._fields}, "values": _numbers(entry["values"])})
 
 
 def _numbers(values: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:

@@ -10,9 +10,14 @@ from rankloom.errors import InputError
 from rankloom.reports.parts import Page
 
 KINDS = {
+    "alpha": "rankloom.reports.alpha",
     "compare": "rankloom.reports.compare",
+    "convergence": "rankloom.reports.convergence",
     "demo": "rankloom.reports.demo",
     "letor": "rankloom.reports.letor",
+    "online": "rankloom.reports.online",
+    "scaling": "rankloom.reports.scaling",
+    "topics": "rankloom.reports.topics",
     "tune": "rankloom.reports.tune",
 }
 

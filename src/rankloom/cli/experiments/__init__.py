@@ -1,0 +1,1 @@
+"""The protocols of `rankloom experiment`, a module each."""
