@@ -25,8 +25,8 @@ from rankloom.experiments.crew import Crew, Growing, Solo, Work, Workers
 from rankloom.experiments.grids import default_of
 from rankloom.experiments.material import source_of
 from rankloom.experiments.record import Identity, Record
-from rankloom.experiments.searching import Run
 from rankloom.experiments.search import Guided, Listed, Search
+from rankloom.experiments.searching import Run
 from rankloom.experiments.space import Space, checked_spaces, grid, random_settings, without
 from rankloom.experiments.trial import fit, sign_of
 from rankloom.experiments.tuning import Tuning
