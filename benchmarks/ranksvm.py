@@ -61,7 +61,7 @@ def products() -> None:
             gradient = problem.evaluate(np.zeros(data.n_features))[1]
             problem.evaluate(-gradient / np.linalg.norm(gradient))
             v = np.random.default_rng(1).normal(size=data.n_features)
-            taken = least(lambda problem=problem, v=v: problem.product(v), clock=clock)
+            taken = least(lambda problem=problem, v=v: problem.product(v), 60, clock)
             line += f"{taken:>9.2f} ({taken / floor:.2f} x)"
         print(line)
 

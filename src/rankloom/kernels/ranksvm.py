@@ -55,6 +55,7 @@ _0: Any
 _1: Any
 _0, _1, _2, _3, _4, _8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
 _LEAF, _TILE, _BLOCK = (np.uint64(n) for n in (LEAF, TILE, BLOCK))
+_NEAR, _FAR = np.uint64(64), np.uint64(1 << 16)  # rows ahead; values that are too many for the cache
 _NOTHING = np.uint64((TILE + 1) * LANES)  # where a tile holds 0
 _AHEAD, _LINE = np.uint64(2048), np.uint64(16)  # values: how far ahead rows are fetched, and by how many
 
@@ -70,6 +71,22 @@ def _fetch(values: Any, width: Any, listed: Any, k: Any) -> None:
             prefetch(values, j)
 
 
+@kernel(inline=True, allocates=False)
+def _fetch_places(z: Any, base: Any, place: Any, listed: Any, first: Any, last: Any) -> None:
+    """Have places of rows brought to the cache, where z is larger than it."""
+    if np.uint64(len(z)) > _FAR:
+        for k in range(first, last):
+            prefetch(z, np.uint64(place[np.uint64(listed[k])]) - base)
+
+
+@kernel(inline=True, allocates=False)
+def _fetch_items(values: Any, o: Any, items: Any, first: Any, last: Any) -> None:
+    """Have values of items brought to the cache, where there are more than it holds."""
+    if np.uint64(len(values)) > _FAR:
+        for k in range(first, last):
+            prefetch(values, o + np.uint64(items[k]))
+
+
 @kernel(fast_sums=True, allocates=False)
 def _dots(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any, v: Any, z: Any) -> None:
     """z = X v for these rows, by place; v is packed where rows are dense and have 8 columns or more."""
@@ -80,6 +97,7 @@ def _dots(rows: Rows, place: Any, listed: Any, first: Any, last: Any, base: Any,
         while k + _4 <= last:
             _fetch(values, width, listed, ahead)
             ahead += _4
+            _fetch_places(z, base, place, listed, min(k + _NEAR, last), min(k + _NEAR + _4, last))
             dots_4(values, listed, k, width, place, base, v, z)
             k += _4
         while k < last:
@@ -111,6 +129,7 @@ def _add(
         while k + _8 <= last:
             _fetch(values, width, listed, after)
             after += _4
+            _fetch_places(u, base, place, listed, min(k + _NEAR, last), min(k + _NEAR + _8, last))
             add_8(values, listed, k, width, place, base, u, g)
             k += _8
         while k < last:
@@ -254,6 +273,7 @@ def _sum_run(
     a, b, done, rows = begin, begin, begin, _0
     while done < end:
         rows = min(_TILE, end - done)
+        _fetch_items(values, o, items, slot + done + rows, slot + min(done + rows + _TILE, end))
         if bits == _3:
             running_sums_8(tile, rows, values, o, items, digits, slot + done)
         elif bits == _4:
@@ -264,6 +284,7 @@ def _sum_run(
         for k in range(b, begins):
             at = np.uint64(state.below[slot + k])
             below[k] = sign * (tile[at] - tile[at & ~(width - _1)])
+        _fetch_items(sums, o, items, slot + ends, slot + min(ends + _TILE, end))
         for k in range(a, ends):  # what a row begins after is before what it ends before: that was first
             found = below[k] + tile[np.uint64(state.above[slot + k])]
             at = o + np.uint64(items[slot + k])
