@@ -18,7 +18,7 @@ def test_linear_models_by_size_of_weights() -> None:
 
 def test_scaled_models_say_so() -> None:
     data = rl.make_letor(20, seed=0).data
-    ranker = rl.Pointwise("svr", scale="standard").fit(data)
+    ranker = rl.Pointwise("svr", scale="minmax/query").fit(data)
     found = features_of(ranker.model_)
     assert found is not None
     assert found["scaled"]
