@@ -24,7 +24,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _LISTED = 3  # so many sentences stand as paragraphs, more as a list
 _FEW_NUMBERS = 200
 _SHORT_PAGE = 2
-_LONG = 34  # letters of a cell that may be broken
+_LONG, _LONG_NAME = 34, 26  # letters of a cell, or of the name of a row, beyond which it may be broken
 
 
 def html(page: Page, run: Mapping[str, Any]) -> str:
@@ -125,10 +125,10 @@ def table(name: str, part: Table) -> str:
     )
 
 
-def _class(right: bool, text: str = "") -> str:
+def _class(right: bool, text: str = "", longest: int = _LONG) -> str:
     if right:
         return ' class="n"'
-    return (' class="long"' if len(text) > _LONG else ' class="s"') if text else ""
+    return (' class="long"' if len(text) > longest else ' class="s"') if text else ""
 
 
 def _cells(
@@ -139,7 +139,7 @@ def _cells(
         inner = _marked(text) if right else _clean(text)
         inner = f"<strong>{inner}</strong>" if (place, column) in best else inner
         if column == 0:
-            yield f'<th scope="row"{_class(right, text)}>{inner}</th>'
+            yield f'<th scope="row"{_class(right, text, _LONG_NAME)}>{inner}</th>'
         else:
             yield f"<td{_class(right, text)}>{inner}</td>"
 
