@@ -124,6 +124,26 @@ def test_the_page_has_all_figures(found: Any) -> None:
     assert len(numbers.best) == 3
 
 
+def test_curves_are_drawn_against_the_odds_of_alpha() -> None:
+    values = {0.0: 9.0, 0.1: 2.0, 0.5: 1.0, 0.9: 2.0, 1.0: 3.0}
+    points = [{"alpha": alpha, "values": {"mse": value}, "seconds": 1.0} for alpha, value in values.items()]
+    facts = {
+        "source": "rows",
+        "loss": "squared",
+        "lam": 0.1,
+        "steps": 10,
+        "measures": ["mse"],
+        "losses": ["mse"],
+    }
+    made = page({"result": {**facts, "points": points, "best": {"mse": 0.5}, "reliability": None}})
+    (chart,) = made.sections[0].parts
+    assert isinstance(chart, Chart)
+    assert chart.series[0].x == pytest.approx([1 / 9, 1.0, 9.0])
+    assert chart.series[0].y == [2.0, 1.0, 2.0]
+    assert chart.lines == [("alpha 1", 3.0)]
+    assert "Far away: 9 at alpha 0." in chart.says
+
+
 def test_generated_data_by_default() -> None:
     facts = rl.experiment("alpha", rows=2_000, steps=100, alphas=[0.5]).to_dict()
     assert facts["rows"] == {"train": 1000, "test": 1000}

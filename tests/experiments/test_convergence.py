@@ -112,7 +112,11 @@ def test_the_page_shows_both_panels(found: Any) -> None:
     made = page({"result": found.to_dict()})
     charts = [part for section in made.sections for part in section.parts if isinstance(part, Chart)]
     tables = [part for section in made.sections for part in section.parts if isinstance(part, Table)]
-    assert [chart.name for chart in charts] == ["objective-train", "objective-test"]
+    assert [chart.name for chart in charts] == ["above-the-optimum", "objective-train", "objective-test"]
+    best, curves = found.to_dict()["optimum"]["train"], found.to_dict()["curves"]
+    for series, curve in zip(charts[0].series, curves, strict=True):
+        expected = [value - best if value - best <= 10.0 else None for value in curve["train"]]
+        assert series.y == pytest.approx(expected)
     assert all(len(series.x) == len(series.y) for chart in charts for series in chart.series)
     assert tables[0].rows[-1][0] == "exact optimum (RankSVM)"
     assert len(tables[0].rows) == 10

@@ -388,5 +388,5 @@ def note(facts: Mapping[str, Any]) -> str:
             f"{name} has the best of both, to three decimals, on {count} of {len(facts['topics'])} topics"
         )
     if facts["left_out"]:
-        lines.append(f"{facts['left_out']} topics were left out: too few positive rows, or not asked for")
+        lines.append(f"topics left out, for too few positive rows or not asked for: {facts['left_out']}")
     return "\n".join(lines)
