@@ -118,11 +118,13 @@ def _height(chart: Chart, look: Look, names: list[str] | None, n_series: int) ->
     """Rows take what they need; a square diagram nearly what its width is; all others the look's own."""
     if chart.kind in ("bars", "dots"):
         each = max(30.0, 17.0 * n_series + 10) + (19 if plots.names_above(names or [], look.width) else 0)
-        below = 22 * (math.ceil(n_series / 3) if n_series > 1 else 0) + (22 if chart.lines else 0)
+        below = 22.0 * (math.ceil(n_series / 3) if n_series > 1 else 0) + (22 if chart.lines else 0)
         return min(4000.0, 78 + each * max(1, len(names or [])) + below)
-    if chart.diagonal:
-        return min(look.width, 460) + 40.0
-    return float(look.height)
+    entries = [short(one.name, 80) for one in chart.series] + [short(name, 40) for name, _ in chart.lines]
+    entries += ["x = y"] if chart.diagonal else []
+    lines = math.ceil(len(entries) / plots.beside(entries, look.size, look.width)) if entries else 0
+    below = 1.5 * look.size * max(0, lines - 1)
+    return below + (min(look.width, 460) + 70.0 if chart.diagonal else float(look.height))
 
 
 def _plot(plot: plots.Plot) -> None:

@@ -138,11 +138,16 @@ def _legend(plot: Plot, handles: Sequence[Any], least: int) -> None:
     if len(handles) < least:
         return
     names = [short(handle.get_label(), _letters(plot, 4.2)) for handle in handles]
-    widest = _LETTER * plot.size * max(map(len, names)) + 4.2 * plot.size
     plot.axes.figure.legend(
-        handles, names, loc="outside lower left", ncols=max(1, min(len(names), int(plot.width / widest))),
+        handles, names, loc="outside lower left", ncols=beside(names, plot.size, plot.width),
         labelcolor=INK, handlelength=2.0, columnspacing=1.4,
     )  # fmt: skip
+
+
+def beside(names: Sequence[str], size: float, width: float) -> int:
+    """How many names of a legend stand beside each other."""
+    widest = _LETTER * size * max(map(len, names), default=0) + 4.2 * size
+    return max(1, min(len(names), int(width / widest)))
 
 
 def _letters(plot: Plot, taken: float) -> int:

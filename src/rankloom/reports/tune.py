@@ -75,7 +75,11 @@ def _curves(result: Mapping[str, Any]) -> list[Part]:
     ]
     says = f"On held-out rows while learning, for the best {len(series)} of {len(watched)} trials watched."
     measure = result["measure"]
-    return [Chart("on the way", f"{measure} on the way", "lines", "step", measure, series, says)]
+    steps = [float(point[0]) for trial in watched[:_CURVES] for point in trial["curve"]]
+    by_ratio = min(steps) > 0 and max(steps) >= 50 * min(steps)
+    return [
+        Chart("on the way", f"{measure} on the way", "lines", "step", measure, series, says, x_log=by_ratio)
+    ]
 
 
 def _time(result: Mapping[str, Any], trials: Sequence[Trial]) -> list[Part]:
