@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from rankloom.errors import InputError
 from rankloom.measures.comparison import Comparison, Difference, number, p_text, sentence
 
 ROW = Difference(
@@ -142,3 +143,8 @@ def test_for_a_program() -> None:
     assert row["summary"] == said(ROW)
     assert row["p_randomisation"] == 0.001
     assert set(row) > {"measure", "a", "b", "difference", "low", "high", "wins", "ties", "losses", "note"}
+
+
+def test_a_report_needs_the_values_by_query() -> None:
+    with pytest.raises(InputError, match="no values by query; compare again"):
+        comparison().for_run()

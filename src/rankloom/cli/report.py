@@ -20,9 +20,9 @@ from rankloom.errors import InputError
 def command(run: str, target: str | None, figures: str | None, kind: str, force: bool) -> None:
     """Make the page of a run again, and its figures as files.
 
-    RUN is the JSON that --report wrote beside its page. Nothing is computed anew: the page is that of the run,
-    by this version's layout, and the same run gives the same bytes. --figures writes every figure into FOLDER,
-    on white, for a paper or slides.
+    RUN is the JSON that --report wrote beside its page. Nothing is learned or measured anew: the page shows
+    what is in RUN, and the same RUN gives the same bytes. --figures writes every figure into FOLDER, on
+    white, for a paper or slides.
 
     \b
     Examples:

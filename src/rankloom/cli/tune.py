@@ -186,7 +186,7 @@ def _tuned(
         model = described(found.best_model, sets, asked.measures, reading["threads"])
     model.with_about(reading=alike).save(target)
     facts = {"model": target, "record": asked.how["record"], **model.about}
-    run = document("tune", found.for_run(), data=sets, seconds=sum(clock.seconds.values()))
+    run = document("tune", found.for_run(), data=found.data, seconds=sum(clock.seconds.values()))
     return {
         **facts, "tuning": found.to_dict(), "table": found.table(), "seconds": clock.seconds, "run": run
     }  # fmt: skip

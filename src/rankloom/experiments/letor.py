@@ -75,7 +75,7 @@ class Row(NamedTuple):
 
 
 class Letor(Sequence[Row]):
-    """The table: a row a method, the best by the first measure first. `data` are facts of each part."""
+    """The table: a row a method, the best by the first measure first. `data` are facts of all parts."""
 
     kind = run_kind = "letor"
 

@@ -20,7 +20,8 @@ from rankloom.data.ranking_data import RankingData
 
 FORMAT, VERSION = "rankloom-run", 1
 _PACKAGES = (
-    "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "optuna",
+    "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch",
+    "optuna",
 )  # fmt: skip
 
 

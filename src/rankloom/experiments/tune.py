@@ -103,11 +103,23 @@ def tune(
         run.hire = lambda: solo if count == 1 else Growing(solo, hire) if workers is None else hire()
         found = run.finished()
     result = Tuning(method, str(parsed), found, sign_of(parsed))
+    result.data = _facts({"train": rows, "valid": held}, identity)
     if refit:
         best = clone(chosen).set_params(**result.best.parameters)
         fit(best, rows, held)
         result.keep(best)
     return result
+
+
+def _facts(parts: Mapping[str, Any], identity: Identity) -> dict[str, dict[str, Any]]:
+    """What the data are known by."""
+    prints = {"train": identity.train, "valid": identity.valid}
+    return {
+        name: {"rows": data.n_rows, "queries": data.n_queries, "features": data.n_features,
+               "fingerprint": prints[name]}
+        for name, data in parts.items()
+        if data is not None
+    }  # fmt: skip
 
 
 def _template(ranker: Any, seed: int) -> tuple[Any, str]:

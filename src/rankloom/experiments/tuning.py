@@ -22,6 +22,7 @@ class Tuning(Sequence[Trial]):
         method: what the ranker is called.
         measure: what was measured.
         best: the best trial; of equals, the one that was proposed first.
+        data: how large the data were, and what they are known by.
     """
 
     run_kind = "tune"
@@ -30,6 +31,7 @@ class Tuning(Sequence[Trial]):
         self.method, self.measure = method, measure
         self._trials = sorted(trials, key=lambda trial: _place(trial, sign))
         self._lower_is_better = sign < 0
+        self.data: dict[str, dict[str, Any]] = {}
         self._ranker: Any = None
         self._model: Any = None
         if not self._trials or self._trials[0].state != COMPLETE:

@@ -1,4 +1,4 @@
-"""What lies behind a comparison: the value of every system for every query, and how sure each mean is by itself."""
+"""What lies behind a comparison: every system's value for every query, and how sure each mean is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Detail:
     reliability: Mapping[str, Mapping[str, Any]]
 
     def to_dict(self, comparison: Comparison) -> dict[str, Any]:
-        """All of it as JSON's own types, None for what is not a number; and each system's mean and interval."""
+        """All of it as JSON's own types, None for what is no number; and each system's mean and interval."""
         return {
             "queries": np.asarray(self.queries).tolist(),
             "values": {
@@ -71,7 +71,7 @@ def _mean(values: Values, weights: Values | None, how: Comparison) -> dict[str, 
 
 
 def reliability_of(systems: Mapping[str, Any], y: Any) -> dict[str, dict[str, Any]]:
-    """The reliability curve of each system whose scores lie within 0 and 1, if the labels do; else nothing."""
+    """The reliability curve of each system whose scores lie within 0 and 1, if the labels do."""
     from rankloom.measures.curves import reliability_curve
 
     labels = np.asarray(y.in_caller_order(y.y) if hasattr(y, "in_caller_order") else y, dtype=np.float64)

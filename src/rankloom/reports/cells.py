@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from rankloom.reports.parts import Table
 
 DASH = "–"
+_ONE = r"[<+\u2212-]?[\d.,]+(?:e[+-]?\d+)?"
+_NUMBERS = re.compile(rf"{_ONE}(?: to {_ONE})?\*?")
 
 
 def shown(value: Any, digits: int = 4) -> str:
@@ -41,24 +44,14 @@ def setting(value: Any) -> str:
 
 
 def is_number_column(table: Table, column: int) -> bool:
-    """Whether a column is of numbers, or of texts that begin as numbers do; what is missing says nothing."""
+    """Whether a column is of numbers, also as texts, or from one to another; what is missing says nothing."""
     cells = [row[column] for row in table.rows if column < len(row)]
     told = [cell for cell in cells if cell not in (None, "", DASH, "-")]
     return bool(told) and all(_is_number(cell) for cell in told)
 
 
 def _is_number(cell: Any) -> bool:
-    if isinstance(cell, (int, float)):
-        return True
-    text = str(cell)
-    return text[:1].isdigit() or (text[:1] in "-+<−." and text[1:2].isdigit())
-
-
-def p_text(p: float | None) -> str:
-    """A p-value; what is very small is not told apart."""
-    if p is None:
-        return DASH
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    return isinstance(cell, (int, float)) or _NUMBERS.fullmatch(str(cell)) is not None
 
 
 def brief(value: Any) -> str:

@@ -1,7 +1,7 @@
 """The colours of pages and figures, in pairs: on white, and on the dark page.
 
-Six for series, chosen so that any two differ by 20 or more (CIE Lab) to every kind of eye: without, and with each
-kind of colour blindness (Machado et al. 2009, tables for severity 1); each has a contrast of 3 or more to its page.
+Six for series, chosen so that any two differ by 20 or more (CIE Lab) to every kind of eye: without colour
+blindness, and with each kind (Machado et al. 2009, severity 1); each has a contrast of 3 or more to its page.
 """
 
 from __future__ import annotations

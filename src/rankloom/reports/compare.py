@@ -35,13 +35,13 @@ def page(run: Mapping[str, Any]) -> Page:
 
 def _mean_charts(result: Result) -> list[Chart]:
     """One figure a measure: each system's mean and its interval."""
-    percent = f"{result['confidence'] * 100:g} %"
+    percent, keys = f"{result['confidence'] * 100:g} %", ("mean", "low", "high")
     return [
         Chart(
             f"{measure} by system", f"{measure} by system", "dots", "system", measure,
-            [Series(measure, list(means), *([one[key] for one in means.values()] for key in ("mean", "low", "high")))],
-            f"Means over queries; the line is each mean's own {percent} interval. Systems are compared on the "
-            "same queries, so that a difference can be clear where these intervals overlap.",
+            [Series(measure, list(means), *([one[key] for one in means.values()] for key in keys))],
+            f"Means over queries; the line is each mean's own {percent} interval. Systems are compared on "
+            "the same queries, so that a difference can be clear where these intervals overlap.",
         )
         for measure, means in result["means"].items()
     ]  # fmt: skip
@@ -98,8 +98,9 @@ def _difference_tables(result: Result) -> list[Part]:
     return [
         Table(["measure", "A", "B", "mean A", "mean B", "B − A", "interval", "p Holm"], found, caption),
         Table(
-            ["measure", "A", "B", "wins", "ties", "losses", "queries", "p t", "p Wilcoxon", "p random."], counts,
-            "On how many queries B is better, the same and worse; and the p-values of all tests, not corrected",
+            ["measure", "A", "B", "wins", "ties", "losses", "queries", "p t", "p Wilcoxon", "p random."],
+            counts,
+            "On how many queries B is better, the same and worse; the p-values of all tests, not corrected",
         ),
     ]  # fmt: skip
 
@@ -119,10 +120,7 @@ def _query_parts(result: Result) -> Iterator[Part]:
         names = row["a"], row["b"]
         values = result["values"][row["measure"]]
         found, kept = gains(values[row["a"]], values[row["b"]], row["lower_is_better"])
-        mean = row["difference"]
-        yield difference_chart(
-            row["measure"], names, found, None if mean is None else -mean if row["lower_is_better"] else mean
-        )
+        yield difference_chart(row["measure"], names, found)
         if len(rows) <= _WITH_QUERIES and len(found):
             yield _extremes(row, values, found, [result["queries"][place] for place in kept], kept)
     if len(rows) > _CHARTS:

@@ -1,8 +1,8 @@
 """Validation curves: how a measure goes with each parameter of a search, readable with several parameters.
 
-Parameters with few values become lines of their own, as long as there are no more than six; over all others the
-best value stands for what a setting can reach. Where hardly any value was tried twice, as in a random search, each
-trial is a point.
+Parameters with few values become lines of their own, as long as there are no more than six lines; over all
+others the best value stands for what a setting can reach. Where hardly any value was tried twice, as in a
+random search, each trial is a point.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ def _chart(name: str, trials: Sequence[Trial], values: list[Any], measure: str, 
     lines, rest = _grouping(name, trials)
     scattered = numeric and len(values) > 0.8 * len(trials) and len(trials) > 3 and bool(lines or rest)
     kind = "points" if scattered else "lines" if numeric else "dots"
+    groups = _groups(trials, lines)
+    bands = kind == "lines" and len(groups) == 1
     series = []
-    for combination, group in _groups(trials, lines):
+    for combination, group in groups:
         label = (
             ", ".join(f"{key}={brief(value)}" for key, value in zip(lines, combination, strict=True))
             or measure
@@ -63,10 +65,13 @@ def _chart(name: str, trials: Sequence[Trial], values: list[Any], measure: str, 
         kept = list(group) if scattered else _best_by(group, name, values, lower)
         places = [trial["parameters"][name] for trial in kept]
         x = [brief(place) for place in places] if uneven or not numeric else places
-        series.append(Series(label, x, [trial["value"] for trial in kept], *_spread(kept)))
+        series.append(
+            Series(label, x, [trial["value"] for trial in kept], *(_spread(kept) if bands else (None, None)))
+        )
     told = f"{measure} by {name}" if not lines else f"{measure} by {name} and {' and '.join(lines)}"
+    banded = bands and any(one.low for one in series)
     return Chart(
-        f"{measure} by {name}", told, kind, name, measure, series, _says(rest, scattered, trials, lower),
+        f"{measure} by {name}", told, kind, name, measure, series, _says(rest, scattered, banded, lower),
         x_log=by_ratio,
     )  # fmt: skip
 
@@ -127,10 +132,9 @@ def _spread(trials: Sequence[Trial]) -> tuple[list[float] | None, list[float] | 
     return [min(trial["folds"]) for trial in trials], [max(trial["folds"]) for trial in trials]
 
 
-def _says(rest: Sequence[str], scattered: bool, trials: Sequence[Trial], lower: bool) -> str:
+def _says(rest: Sequence[str], scattered: bool, banded: bool, lower: bool) -> str:
     better = "Lower is better." if lower else "Higher is better."
     if scattered:
         return f"Each point is a trial. {better}"
     over = f" Over {' and '.join(rest)}, the best trial counts." if rest else ""
-    folds = any(len(trial["folds"]) > 1 for trial in trials)
-    return f"{better}{over}{' What lies around is from the lowest fold to the highest.' if folds else ''}"
+    return f"{better}{over}{' The band is from the lowest fold to the highest.' if banded else ''}"

@@ -78,8 +78,9 @@ def _settings(look: Look) -> Iterator[None]:
         warnings.filterwarnings("ignore", message=".*constrained_layout not applied")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({
-            "svg.fonttype": "none", "svg.hashsalt": "rankloom", "text.parse_math": False, "path.simplify": False,
-            "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": look.size,
+            "svg.fonttype": "none", "svg.hashsalt": "rankloom", "text.parse_math": False,
+            "path.simplify": False, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
+            "font.size": look.size,
             "text.color": INK, "axes.labelcolor": SOFT, "axes.edgecolor": EDGE, "xtick.color": EDGE,
             "ytick.color": EDGE, "xtick.labelcolor": SOFT, "ytick.labelcolor": SOFT, "grid.color": GRID,
             "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
@@ -94,6 +95,8 @@ def _drawn(chart: Chart, look: Look, titled: bool) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+    if chart.kind == "differences":  # where a query comes does not matter
+        chart = chart._replace(series=[one._replace(x=range(len(one.y))) for one in chart.series])
     names = places(chart)
     series = [dots_of(one, names) for one in chart.series]
     height = _height(chart, look, names, len(series)) + (30 if titled else 0)
@@ -139,6 +142,7 @@ def _plot(plot: plots.Plot) -> None:
     y_ratio = by_ratio(chart.y_log, plot.heights())
     axes.set_xscale("log" if x_ratio else "linear")
     axes.set_yscale("log" if y_ratio else "linear")
-    axes.set_xlabel(axis_label(chart.x_label, chart.x_log and plot.names is None, x_ratio))
+    label = axis_label(chart.x_label, chart.x_log and plot.names is None, x_ratio)
+    axes.set_xlabel(plots.folded(label, plot))
     plots.value_label(plot, axis_label(chart.y_label, chart.y_log, y_ratio))
     plots.marks(plot)

@@ -49,7 +49,7 @@ def check_folder(folder: Path) -> None:
 
 def _head(target: str) -> str:
     try:
-        with open(target, "rb") as file:
+        with Path(target).open("rb") as file:
             return file.read(_HEAD).decode(errors="replace")
     except OSError:
         return ""

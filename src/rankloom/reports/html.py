@@ -1,7 +1,7 @@
 """A page as one HTML file: style sheet and figures inside, nothing from anywhere else, no script.
 
-All that comes from a run is escaped. A content security policy keeps the browser from loading anything, whatever a
-name in the run may look like.
+All that comes from a run is escaped. A content security policy keeps the browser from loading anything,
+whatever a name in the run may look like.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _LISTED = 3  # so many sentences stand as paragraphs, more as a list
 _FEW_NUMBERS = 200
 _SHORT_PAGE = 2
+_LONG, _LONG_NAME = 34, 26  # letters of a cell, or of the name of a row, beyond which it may be broken
 
 
 def html(page: Page, run: Mapping[str, Any]) -> str:
@@ -124,10 +125,10 @@ def table(name: str, part: Table) -> str:
     )
 
 
-def _class(right: bool, text: str = "") -> str:
+def _class(right: bool, text: str = "", longest: int = _LONG) -> str:
     if right:
         return ' class="n"'
-    return ' class="long"' if len(text) > 60 else ""
+    return (' class="long"' if len(text) > longest else ' class="s"') if text else ""
 
 
 def _cells(
@@ -138,7 +139,7 @@ def _cells(
         inner = _marked(text) if right else _clean(text)
         inner = f"<strong>{inner}</strong>" if (place, column) in best else inner
         if column == 0:
-            yield f'<th scope="row"{_class(right, text)}>{inner}</th>'
+            yield f'<th scope="row"{_class(right, text, _LONG_NAME)}>{inner}</th>'
         else:
             yield f"<td{_class(right, text)}>{inner}</td>"
 
@@ -185,7 +186,8 @@ def _numbers(name: str, chart: Chart) -> str:
 def _made(name: str, run: Mapping[str, Any]) -> str:
     """What it takes to do the same again."""
     command, tables = made_of(run)
-    told = f"<pre><code>{_clean(command)}</code></pre>" if command else ""
+    words = " ".join(f"<span>{_clean(word)}</span>" for word in command.split(" "))
+    told = f"<pre><code>{words}</code></pre>" if command else ""
     facts = ""
     for number, part in enumerate(tables, 1):
         whole = ' class="whole"' if len(part.headers) > 2 else ""

@@ -1,4 +1,4 @@
-"""Which module makes the page of which kind of run. Each has `page(run) -> Page`, and is imported when asked for."""
+"""Which module makes the page of which kind of run: each has `page(run)`, and is imported when asked for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def builder(kind: str) -> Callable[[Mapping[str, Any]], Page]:
     """What makes a page of a run of this kind."""
     if kind not in KINDS:
         raise InputError(
-            f"a run of kind {kind!r:.40} has no page; kinds are {', '.join(KINDS)}; a newer rankloom may know it"
+            f"a run of kind {kind!r:.40} has no page; kinds are {', '.join(KINDS)}; a newer rankloom may know"
+            " more"
         )
     found: Callable[[Mapping[str, Any]], Page] = importlib.import_module(KINDS[kind]).page
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-# Offsets of the label from its point, in letters' heights, and which corner of the label is there: best first.
+# Offsets of the label from its point, in heights of a letter, and which corner of it is there: best first.
 _SIDES = (
     (0.55, 0.0, "left", "center"), (-0.55, 0.0, "right", "center"), (0.0, 0.6, "center", "bottom"),
     (0.0, -0.6, "center", "top"), (0.45, 0.45, "left", "bottom"), (0.45, -0.45, "left", "top"),

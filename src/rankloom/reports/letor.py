@@ -26,8 +26,13 @@ def page(run: Mapping[str, Any]) -> Page:
         Section("Settings chosen", [_settings(result, folds)]),
     ]
     methods = len(result["methods"])
-    title = f"{methods} method{'' if methods == 1 else 's'} over {folds} fold{'' if folds == 1 else 's'}"
+    title = f"LETOR's folds: {counted(methods, 'method')} over {counted(folds, 'fold')}"
     return Page(title, list(_lead(result)), sections)
+
+
+def counted(number: int, noun: str) -> str:
+    """How many of something."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _lead(result: Result) -> Iterator[str]:
@@ -94,8 +99,8 @@ def _table(result: Result) -> Table:
         rows.append([f"{other['name']} ({other['source']})", *cells, ""])
     others = " Below, figures that others published for the same data." if result["published"] else ""
     caption = (
-        f"Mean over folds. p is against {result['baseline']}, over all test queries, by a randomisation test after "
-        f"Holm's correction over methods; {MARK_SAYS} p at most {_LEVEL:g}. The best stand out.{others}"
+        f"Mean over folds. p is against {result['baseline']}, over all test queries, by a randomisation test "
+        f"after Holm's correction over methods; {MARK_SAYS} p at most {_LEVEL:g}. The best stand out.{others}"
     )
     return Table(headers, rows, caption, best=best)
 
@@ -111,11 +116,15 @@ def _charts(result: Result) -> list[Chart]:
             f"{measure} by method", f"{measure} by method", "dots", "method", measure,
             [Series(measure, [row["method"] for row in rows], [row["means"][measure] for row in rows],
                     [min(each) for each in folds], [max(each) for each in folds])],
-            "Mean over folds; the line goes from the lowest fold to the highest. Folds differ more than methods do, "
-            "so methods are compared query by query below.",
-            lines=[] if baseline is None or len(rows) < 2 else [(result["baseline"], baseline["means"][measure])],
+            "Mean over folds; the line goes from the lowest fold to the highest. Folds may differ more than "
+            "methods do: methods are compared query by query below.",
+            lines=_level(result["baseline"], baseline, measure) if len(rows) > 1 else [],
         ))  # fmt: skip
     return charts
+
+
+def _level(name: str, row: Result | None, measure: str) -> list[tuple[str, float]]:
+    return [] if row is None else [(name, row["means"][measure])]
 
 
 def _against(result: Result) -> Iterator[Part]:
@@ -130,9 +139,9 @@ def _against(result: Result) -> Iterator[Part]:
     ]  # fmt: skip
     yield Table(
         headers, rows,
-        f"Each method less {result['baseline']}, over all test queries: the mean difference with its 95 % bootstrap "
-        f"interval, and on how many queries it is better, the same and worse. {MARK_SAYS} p at most {_LEVEL:g} "
-        "after Holm's correction.",
+        f"Each method less {result['baseline']}, over all test queries: the mean difference with its 95 % "
+        "bootstrap interval, and on how many queries it is better, the same and worse. "
+        f"{MARK_SAYS} p at most {_LEVEL:g} after Holm's correction.",
     )  # fmt: skip
     for measure in result["measures"]:
         yield from _best_query_by_query(result, measure)
@@ -146,8 +155,7 @@ def _best_query_by_query(result: Result, measure: str) -> Iterator[Chart]:
         return
     values, lower = result["values"][measure], result["lower_is_better"][measure]
     found, _ = gains(values[baseline], values[best], lower)
-    mean = float(found.mean()) if len(found) else None
-    yield difference_chart(measure, (baseline, best), found, mean)
+    yield difference_chart(measure, (baseline, best), found)
 
 
 def _time(result: Result) -> Chart:
@@ -155,10 +163,11 @@ def _time(result: Result) -> Chart:
     rows: Sequence[Any] = result["methods"]
     return Chart(
         "time against quality", f"{measure} against the time it took", "points",
-        "seconds over all folds, choosing settings included", measure,
+        "seconds, choosing settings included", measure,
         [Series("methods", [row["seconds"] for row in rows], [row["means"][measure] for row in rows])],
         "Each point is a method: the further left, the faster; the higher, the "
-        f"{'worse' if result['lower_is_better'][measure] else 'better'}. Seconds are by the clock.",
+        f"{'worse' if result['lower_is_better'][measure] else 'better'}. Seconds are by the clock, over all "
+        "folds.",
         x_log=True, labels=[row["method"] for row in rows],
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankloom.data.files import atomic_write
 from rankloom.errors import InputError, RankloomError
@@ -21,6 +21,21 @@ from rankloom.reports.kinds import builder
 from rankloom.reports.needs import need_matplotlib
 from rankloom.reports.parts import Chart, Page
 
+if TYPE_CHECKING:
+    from rankloom.data.ranking_data import RankingData
+
+_SETTINGS = (
+    "method",
+    "measure",
+    "measures",
+    "baseline",
+    "test",
+    "confidence",
+    "interval",
+    "resamples",
+    "seed",
+)
+
 
 def report(
     run: Any,
@@ -28,20 +43,24 @@ def report(
     *,
     figures: str | os.PathLike[str] | None = None,
     format: str = "svg",  # noqa: A002
+    data: Mapping[str, RankingData] | None = None,
 ) -> list[str]:
     """Write a page for a browser, one file that needs no network, and say what was written.
 
     Args:
-        run: what `tune`, `compare`, `compare_values` or `letor` returned, a run on record as a dict, or its file.
+        run: what `tune`, `compare`, `compare_values` or `letor` returned, a run on record as a dict, or the
+            file of one.
         target: the page, `something.html`. The run of a result goes beside it, to `something.json`.
         figures: a folder for the figures as files of their own; it is made if it is not there.
         format: of these files, "svg" or "png".
+        data: what a result was found on, by name, where it does not know itself: for the page to say how
+            large they are, and their fingerprint.
     """
     if format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}, got {format!r:.40}")
     need_matplotlib()
     is_file = isinstance(run, (str, os.PathLike))
-    known, name = _known(run)
+    known, name = _known(run, data)
     check_page(target, [run] if is_file and run_beside(target) != os.fspath(run) else ())
     page = page_of(known, name)
     written = []
@@ -53,7 +72,7 @@ def report(
     return written + ([] if figures is None else write_figures(page, figures, format))
 
 
-def _known(run: Any) -> tuple[dict[str, Any], str]:
+def _known(run: Any, data: Mapping[str, RankingData] | None) -> tuple[dict[str, Any], str]:
     """A run, and what to call it when it is damaged."""
     if isinstance(run, (str, os.PathLike)):
         return read_run(run), os.fspath(run)
@@ -67,7 +86,11 @@ def _known(run: Any) -> tuple[dict[str, Any], str]:
         )
     from rankloom.experiments.run import document
 
-    return plain(document(kind, run.for_run())), "the run"
+    result = run.for_run()
+    settings = {key: result[key] for key in _SETTINGS if key in result}
+    return plain(
+        document(kind, result, settings=settings, data=data or getattr(run, "data", None))
+    ), "the run"
 
 
 def page_of(run: Mapping[str, Any], name: str = "the run") -> Page:

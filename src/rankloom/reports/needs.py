@@ -11,5 +11,5 @@ def need_matplotlib() -> None:
     """Say what to install where figures cannot be drawn; imports nothing."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingPackageError(
-            'a report\'s figures are drawn by matplotlib, which is not installed: pip install "rankloom[report]"'
+            'figures are drawn by matplotlib, which is not installed: pip install "rankloom[report]"'
         )

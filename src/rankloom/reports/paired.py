@@ -20,16 +20,14 @@ Values = Sequence[float | None]
 
 
 def gains(a: Values, b: Values, lower_is_better: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """How much better b is than a, query by query, and which queries these are: those with a value for both."""
+    """How much better b is than a, query by query, and which queries: those with a value for both."""
     first, second = (np.asarray([np.nan if v is None else v for v in each], dtype=float) for each in (a, b))
     kept = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
     found = differences(first[kept], second[kept])
     return (-found if lower_is_better else found) + 0.0, kept
 
 
-def difference_chart(
-    measure: str, names: tuple[str, str], values: NDArray[np.float64], mean: float | None
-) -> Chart:
+def difference_chart(measure: str, names: tuple[str, str], values: NDArray[np.float64]) -> Chart:
     """Won and lost queries, sorted."""
     a, b = names
     won, lost = int((values > 0).sum()), int((values < 0).sum())
@@ -41,7 +39,6 @@ def difference_chart(
     return Chart(
         f"{measure} {b} against {a}", f"{measure}, query by query: {b} against {a}", "differences", "queries",
         f"by how much {b} is better", [Series(f"{b} against {a}", range(len(values)), values.tolist())], says,
-        lines=[] if mean is None else [("mean", mean)],
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a page is made of: plain values, so that what a kind of run shows is said without HTML or a plotting library.
+"""What a page is made of: plain values, so that what is shown is said without HTML or a plotting library.
 
 Page("Tuning spd", ["lam=0.01 was best of 12 trials."], [Section("Trials", [Table(...), Chart(...)])])
 """
@@ -20,8 +20,8 @@ class Text(NamedTuple):
 class Table(NamedTuple):
     """Rows under headers; the first cell of a row is what it is about.
 
-    Numbers are shown with `digits` decimals, None as a dash. A column of numbers, or of texts that begin like
-    numbers, is aligned to the right.
+    Numbers are shown with `digits` decimals, None as a dash. A column of numbers, also as texts, is
+    aligned to the right, and a text may end in * for a mark.
     """
 
     headers: Sequence[str]
@@ -45,9 +45,10 @@ class Series(NamedTuple):
 class Chart(NamedTuple):
     """A figure.
 
-    `kind` is "lines" (points joined), "points" (each with its label, if there are some), "bars" (a bar for each
-    text in x, drawn sideways from 0), "dots" (the same as a dot and its interval, on an axis that need not begin
-    at 0: for values that lie close together) or "differences" (sorted values around 0, one a query, better above).
+    `kind` is "lines" (points joined), "points" (each with its label, if there are some), "bars" (a bar for
+    each text in x, drawn sideways from 0), "dots" (the same as a dot and its interval, on an axis that need
+    not begin at 0: for values that lie close together) or "differences" (sorted values around 0, one a query,
+    better above).
     """
 
     name: str

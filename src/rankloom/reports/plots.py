@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rankloom.reports.colours import BETTER, CYCLE, EDGE, INK, SAME, SOFT, WORSE
@@ -48,7 +49,7 @@ def names_above(names: Sequence[str], width: float) -> bool:
 
 def value_label(plot: Plot, label: str) -> None:
     """What the values are: above the axis, where it is read first."""
-    plot.axes.set_title(label, loc="left", fontsize=plot.size, color=SOFT, pad=8)
+    plot.axes.set_title(folded(label, plot), loc="left", fontsize=plot.size, color=SOFT, pad=8)
 
 
 def ticks_by_ratio(axis: Any, most: int) -> None:
@@ -81,12 +82,21 @@ def marks(plot: Plot) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
             ticks_by_ratio(axis, 9 if plot.width > 500 or axis is axes.yaxis else 6)
-    _legend(plot, least=2 if not chart.lines and not chart.diagonal else 1)
+    handles, _ = axes.get_legend_handles_labels()
+    _legend(plot, handles, least=2)
     if chart.kind == "points" and chart.labels and plot.series:
         first = plot.series[0]
         texts = [short(chart.labels[place], 24) if place < len(chart.labels) else "" for place in first.kept]
         spots = list(zip(first.x, first.y, strict=True))
         place_labels(axes, spots, texts, plot.size - 1, INK)
+
+
+def _across(plot: Plot, draw: Callable[..., Any]) -> list[Any]:
+    """The values that are drawn across, and what stands for them in the legend."""
+    return [
+        draw(value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}")
+        for place, (name, value) in enumerate(plot.levels().items())
+    ]
 
 
 def _one(plot: Plot, place: int, one: Dots) -> None:
@@ -96,8 +106,8 @@ def _one(plot: Plot, place: int, one: Dots) -> None:
     marker = _MARKERS[place % len(_MARKERS)] if not joined or len(one.x) <= _MANY else ""
     dashes = _DASHES[place // len(CYCLE) % len(_DASHES)] if joined else ""
     axes.plot(
-        one.x, one.y, color=colour, marker=marker, ls=dashes, label=short(one.name, 30),
-        ms=5.5 if joined else 8, mec="none",
+        one.x, one.y, color=colour, marker=marker, ls=dashes, label=short(one.name, 80),
+        ms=5.5 if joined else 8, mew=0,
     )  # fmt: skip
     if one.low is None or one.high is None or not one.x:
         return
@@ -123,16 +133,26 @@ def _name_ticks(plot: Plot) -> None:
     plot.axes.set_xticks(range(len(names)), names, **turned)
 
 
-def _legend(plot: Plot, least: int) -> None:
+def _legend(plot: Plot, handles: Sequence[Any], least: int) -> None:
     """Names below the axes, as many beside each other as there is room for."""
-    handles, names = plot.axes.get_legend_handles_labels()
-    if len(names) < least:
+    if len(handles) < least:
         return
+    names = [short(handle.get_label(), _letters(plot, 4.2)) for handle in handles]
     widest = _LETTER * plot.size * max(map(len, names)) + 4.2 * plot.size
     plot.axes.figure.legend(
         handles, names, loc="outside lower left", ncols=max(1, min(len(names), int(plot.width / widest))),
         labelcolor=INK, handlelength=2.0, columnspacing=1.4,
     )  # fmt: skip
+
+
+def _letters(plot: Plot, taken: float) -> int:
+    """How many letters fit on a line, beside what takes so many heights of a letter."""
+    return int((plot.width - taken * plot.size) / (_LETTER * plot.size))
+
+
+def folded(text: str, plot: Plot) -> str:
+    """A label on as many lines as it takes."""
+    return "\n".join(textwrap.wrap(short(text, 120), max(10, _letters(plot, 5.0)))) or text
 
 
 def rows(plot: Plot) -> None:
@@ -144,10 +164,7 @@ def rows(plot: Plot) -> None:
     for place, one in enumerate(plot.series):
         shift = (place - (n_series - 1) / 2) * each + (0.14 if above else 0.0)
         _row_marks(plot, one, [at + shift for at in one.x], CYCLE[place % len(CYCLE)], each)
-    for place, (name, value) in enumerate(plot.levels().items()):
-        axes.axvline(
-            value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"
-        )
+    _across(plot, axes.axvline)
     axes.grid(visible=True, axis="x")
     axes.margins(x=0.06)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -161,18 +178,20 @@ def rows(plot: Plot) -> None:
             )
     else:
         axes.set_yticks(range(len(names)), [short(name) for name in names])
-    axes.set_xlabel(plot.chart.y_label)
+    axes.set_xlabel(folded(plot.chart.y_label, plot))
     axes.xaxis.get_major_locator().set_params(nbins=5 if plot.width < 500 else 8)
-    _legend(plot, least=1 if plot.levels() else 2)
+    handles, _ = axes.get_legend_handles_labels()
+    alone = n_series == 1
+    _legend(plot, handles[1:] if alone else handles, least=1)
 
 
 def _row_marks(plot: Plot, one: Dots, where: Sequence[float], colour: str, each: float) -> None:
-    axes, name = plot.axes, short(one.name, 30)
+    axes, name = plot.axes, short(one.name, 80)
     if plot.chart.kind == "bars":
         axes.barh(where, one.y, height=0.86 * each, color=colour, label=name)
         axes.axvline(0.0, color=EDGE, lw=1.0)
     else:
-        axes.plot(one.y, where, color=colour, marker="o", ms=8, ls="", mec="none", label=name)
+        axes.plot(one.y, where, color=colour, marker="o", ms=8, ls="", mew=0, label=name)
     if one.low is not None and one.high is not None:
         line = INK if plot.chart.kind == "bars" else colour
         axes.hlines(where, one.low, one.high, color=line, lw=2.0 if plot.chart.kind == "dots" else 1.4)
@@ -205,17 +224,8 @@ def differences(plot: Plot) -> None:
     axes.grid(visible=True, axis="y")
     axes.set_xlim(0, len(values))
     axes.margins(y=0.08)
-    axes.set_xlabel(plot.chart.x_label)
+    axes.set_xlabel(folded(plot.chart.x_label, plot))
     axes.xaxis.get_major_locator().set_params(integer=True, nbins=5 if plot.width < 500 else 9)
     value_label(plot, plot.chart.y_label)
-    handles = [Patch(color=colour, label=f"{name}: {count:,}") for name, colour, count in counts]
-    for place, (name, value) in enumerate(plot.levels().items()):
-        handles.append(
-            axes.axhline(
-                value, color=INK, lw=1.2, ls=_DASHES[1 + place % 3], label=f"{name}: {value_text(value)}"
-            )
-        )
-    axes.figure.legend(
-        handles=handles, loc="outside lower left", ncols=3 if plot.width < 500 else len(handles), labelcolor=INK,
-        handlelength=1.1, columnspacing=1.4,
-    )  # fmt: skip
+    handles: list[Any] = [Patch(color=colour, label=f"{name}: {count:,}") for name, colour, count in counts]
+    _legend(plot, [*handles, *_across(plot, axes.axhline)], least=1)

@@ -83,7 +83,7 @@ def axis_label(label: str, wanted: bool, possible: bool) -> str:
 
 def ratio_text(value: float) -> str:
     """A tick on an axis by ratio: 0.001, 1e-5, 100, 1e6."""
-    text = f"{value:.3g}" if 1e-4 <= abs(value) < 1e5 else f"{value:.2e}"
+    text = f"{value:g}" if 1e-4 <= abs(value) < 1e5 else f"{value:.2e}"
     if "e" not in text:
         return text
     digits, _, power = text.partition("e")
@@ -94,9 +94,10 @@ def ratio_text(value: float) -> str:
 
 def value_text(value: float) -> str:
     """A value beside its bar."""
-    if value == 0.0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.4f}" if abs(value) < 10 else f"{value:.5g}"
-    return ratio_text(value)
+    size = abs(value)
+    if size != 0.0 and not 1e-3 <= size < 1e7:
+        return ratio_text(value)
+    return f"{value:.4f}" if size < 10 else f"{value:.2f}" if size < 1000 else f"{value:,.0f}"
 
 
 def short(text: str, longest: int = _LONGEST) -> str:

@@ -37,8 +37,8 @@ def _lead(result: Mapping[str, Any]) -> list[str]:
     best, trials, measure = result["best"], result["trials"], result["measure"]
     where = f"on {len(best['folds'])} folds" if best["folds"] else "on the validation data"
     told = [
-        f"`{settings_text(best['parameters'])}` was the best of {len(trials):,} trials of {result['method']}: "
-        f"{measure} {best['value']:.4f} {where}."
+        f"`{settings_text(best['parameters'])}` was the best of {len(trials):,} trials of "
+        f"{result['method']}: {measure} {best['value']:.4f} {where}."
     ]
     counts = {state: sum(trial["state"] == state for trial in trials) for state in ("pruned", "failed")}
     parts = [
@@ -73,7 +73,7 @@ def _curves(result: Mapping[str, Any]) -> list[Part]:
         )
         for trial in watched[:_CURVES]
     ]
-    says = f"The measure on held-out rows while learning, for the best {len(series)} of {len(watched)} trials watched."
+    says = f"On held-out rows while learning, for the best {len(series)} of {len(watched)} trials watched."
     measure = result["measure"]
     return [Chart("on the way", f"{measure} on the way", "lines", "step", measure, series, says)]
 
@@ -82,13 +82,12 @@ def _time(result: Mapping[str, Any], trials: Sequence[Trial]) -> list[Part]:
     if len({trial["seconds"] for trial in trials}) < 2:
         return []
     measure = result["measure"]
-    labels = [
-        settings_text(trial["parameters"]) if place < _LABELLED else "" for place, trial in enumerate(trials)
-    ]
+    labels = [str(place) if place <= _LABELLED else "" for place in range(1, len(trials) + 1)]
     return [Chart(
         "quality against time", f"{measure} against the time of a trial", "points", "seconds", measure,
         [Series("trials", [trial["seconds"] for trial in trials], [trial["value"] for trial in trials])],
-        f"Each point is a trial, by the clock; the best {min(_LABELLED, len(trials))} are named.",
+        f"Each point is a trial, by the clock; the best {min(_LABELLED, len(trials))} have their number in "
+        "the table of trials.",
         x_log=True, labels=labels,
     )]  # fmt: skip
 
@@ -119,7 +118,8 @@ def _trials(result: Mapping[str, Any]) -> Iterator[Part]:
     folds = max((len(trial["folds"]) for trial in trials), default=0)
     rows = [
         [
-            place, *(brief(trial["parameters"][name]) if name in trial["parameters"] else "" for name in names),
+            place,
+            *(brief(trial["parameters"][name]) if name in trial["parameters"] else "" for name in names),
             trial["value"] if trial["value"] is not None else trial["state"],
             *([*trial["folds"], *[None] * (folds - len(trial["folds"]))] if folds else []),
             f"{trial['seconds']:.2f}", *([trial["state"]] if _any_unfinished(trials) else []),
