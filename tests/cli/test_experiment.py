@@ -28,7 +28,7 @@ def test_letor_by_one_command(run: Any, run_json: Any, complain: Any, tmp_path: 
     assert sorted(row.split()[0] for row in rows) == ["crr", "spd"]
     assert "against crr" in done.stderr
     found = run_json(line)
-    assert found["record"] == "letor.json"
+    assert found["record"] == "letor-record.json"
     assert {each["method"] for each in found["methods"]} == {"spd", "crr"}
     assert run(line).stdout == done.stdout
     assert "methods must be of" in complain("experiment letor made --methods sdp")

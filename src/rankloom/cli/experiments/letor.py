@@ -22,8 +22,8 @@ _RUNNING = [
     ),
     click.option("--baseline", metavar="NAME", help="What the others are tested against (lightgbm)."),
     click.option(
-        "--record", metavar="FILE", default="letor.json",
-        help="What is done, to go on from (letor.json).",
+        "--record", metavar="FILE", default="letor-record.json",
+        help="What is done, to go on from (letor-record.json).",
     ),
     click.option(
         "--workers", type=click.IntRange(min=1),
