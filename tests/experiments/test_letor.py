@@ -128,3 +128,11 @@ def test_what_is_no_record_is_refused(folder: Path, tmp_path: Path) -> None:
         record.write_text(text)
         with pytest.raises(rl.InputError, match="is not the record of such an experiment"):
             rl.letor(folder, NAMES, record=record)
+
+
+def test_it_is_an_experiment_by_name(folder: Path, found: rl.Letor) -> None:
+    same = rl.experiment("letor", folder, methods=NAMES, baseline="crr", record=folder / "record.json")
+    assert same.kind == "letor"
+    assert [row.means for row in same] == [row.means for row in found]
+    with pytest.raises(rl.InputError, match="letor needs a folder"):
+        rl.experiment("letor")

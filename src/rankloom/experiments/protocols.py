@@ -41,6 +41,8 @@ def experiment(protocol: str, source: Any = None, **options: Any) -> Any:
     """
     if protocol not in PROTOCOLS:
         raise InputError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r:.40}")
+    if protocol == "letor" and source is None:
+        raise InputError("letor needs a folder with Fold1, Fold2, ...; give it as the source")
     run = runner(protocol)
     parameters = inspect.signature(run).parameters
     known = [name for name in parameters if name not in ("source", "folder", "reading")]
