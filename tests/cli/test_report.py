@@ -118,7 +118,7 @@ def test_tune_and_letor(run: Any, tmp_path: Path) -> None:
         ("compare scores.txt other.txt test.txt --report none/page.html", "the folder none does not exist"),
         ("compare scores.txt other.json test.txt --report other.html", "other.json is there already, and no"),
         ("compare scores.txt other.txt test.txt --report mine.html", "mine.html is there already, and no"),
-        ("experiment letor made --record letor.json --report letor.html", "the report would replace letor.json"),
+        ("experiment letor made --record a.json --report a.html", "the report would replace a.json"),
         ("tune spd test.txt --folds 2 --model m.html --report m.html", "the report would replace m.html"),
         ("tune spd test.txt --folds 2 --model m --record r.json --report r.html", "would replace r.json"),
         ("report missing.json", "missing.json: no such file"),
