@@ -68,7 +68,7 @@ def _chart(found: Mapping[str, Any], key: str, measure: str, base: str) -> Chart
         if method != base
     ]
     return Chart(
-        key,
+        f"topics-{key}",
         f"{measure} beside that of {base}",
         "points",
         "positive training rows, percent",
