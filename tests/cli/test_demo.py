@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rankloom as rl
@@ -107,6 +108,22 @@ def test_ones_own_data(run_json: Any, complain: Any) -> None:
     assert "--test needs --train" in complain("demo --test test.txt --out x")
     assert "leave it out with --train" in complain("demo --train train.txt --queries 20 --out x")
     assert "got -" in complain("demo --train - --out x")
+
+
+@pytest.mark.usefixtures("small")
+def test_features_of_very_different_size(run_json: Any) -> None:
+    """What counts is a feature up to 1 beside three up to 1,000: all find it; models take rows as they are."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack((rng.random(1200), 1000.0 * rng.random((1200, 3))))
+    rl.write(rl.RankingData(X, np.floor(3 * X[:, 0]), np.arange(1200) // 10), "mine.txt")
+    found = run_json("demo --train mine.txt --out mine")
+    for one in found["systems"]:
+        if one["name"] in FAMILIES:
+            assert one["measures"]["ndcg@10"] > 0.95, one
+    assert found["weights"]["names"][0] == "column 0"
+    again = run_json(f"evaluate mine/solar.rank {found['files']['test']} -m ndcg@10")
+    solar = next(one for one in found["systems"] if one["name"] == "solar")
+    assert again["measures"]["ndcg@10"] == pytest.approx(solar["measures"]["ndcg@10"], abs=1e-9)
 
 
 @pytest.mark.usefixtures("small")

@@ -29,8 +29,11 @@ from rankloom.measures.curves import reliability_curve
 from rankloom.measures.evaluate import evaluate
 from rankloom.models.base import Model
 from rankloom.models.linear import LinearModel
+from rankloom.models.scaled import with_scaling, without_scaling
+from rankloom.models.scaling import Scaling, learned_scaling
 from rankloom.rankers.methods import ranker_class
 from rankloom.rankers.solar import SOLAR
+from rankloom.rankers.unscaled import is_uneven
 
 Scores = NDArray[np.float64]
 
@@ -41,6 +44,7 @@ _STEPS = 60  # points of the curve of learning online
 _BINS = 10
 _STRONGEST = 15
 _COLUMNS_TRIED = 200
+_UNEVEN = 100.0
 
 
 class Family(NamedTuple):
@@ -157,10 +161,13 @@ def tour(
     _check(train, test)
     names = [name for name, family in FAMILIES.items() if _can_run(family)]
     systems = _references(train, test, truth, seed, threads)
+    scaling = _scaling(train)
+    scaled = train if scaling is None else scaling.applied(train)
     for place, name in enumerate(names):
         if progress is not None:
             progress(place, len(names))
-        systems.insert(len(systems) - (truth is not None), _learned(name, train, test, seed, threads))
+        rows = (train, None) if name == "lambdamart" else (scaled, scaling)
+        systems.insert(len(systems) - (truth is not None), _learned(name, *rows, test, seed, threads))
     if progress is not None:
         progress(len(names), len(names))
     found = {one.name: one for one in systems}
@@ -170,8 +177,8 @@ def tour(
         compare(compared, test, measures=MEASURES[:1], baseline=BASELINE, seed=seed, threads=threads),
         {name: str(family.package) for name, family in FAMILIES.items() if name not in names},
         _calibration(found["crr"], test),
-        _online(found["solar"], train, seed),
-        _weights(found["ranksvm"], true_weights),
+        _online(found["solar"], scaled, seed),
+        _weights(found["ranksvm"], scaling, true_weights),
     )
 
 
@@ -195,6 +202,13 @@ def _check(train: RankingData, test: RankingData) -> None:
 
 def _can_run(family: Family) -> bool:
     return family.package is None or importlib.util.find_spec(family.package) is not None
+
+
+def _scaling(train: RankingData) -> Scaling | None:
+    """Standard deviations of 1 for learners that mind the size of features, where sizes differ much."""
+    if train.is_sparse or not is_uneven(train, _UNEVEN, 0.25):
+        return None
+    return learned_scaling("standard", "all", train)
 
 
 def _measured(scores: Scores, test: RankingData, threads: int | None) -> dict[str, float]:
@@ -251,8 +265,18 @@ def least_squares(train: RankingData) -> LinearModel:
     return model
 
 
-def _learned(name: str, train: RankingData, test: RankingData, seed: int, threads: int | None) -> System:
-    """Choose a method's settings by folds, learn with them from all training rows, rank the test rows."""
+def _learned(
+    name: str,
+    train: RankingData,
+    scaling: Scaling | None,
+    test: RankingData,
+    seed: int,
+    threads: int | None,
+) -> System:
+    """Choose a method's settings by folds, learn with them from all training rows, rank the test rows.
+
+    Training rows are scaled already, where there is a scaling; the model takes rows as they are.
+    """
     template = ranker_class(name)()
     template.set_params(**({"seed": seed} if "seed" in template.get_params() else {}))
     begin = time.perf_counter()
@@ -261,13 +285,14 @@ def _learned(name: str, train: RankingData, test: RankingData, seed: int, thread
     chosen = time.perf_counter()
     ranker = clone(template).set_params(**found.best.parameters).fit(train)
     end = time.perf_counter()
-    scores = ranker.model_.decision_function(test)
+    model = ranker.model_ if scaling is None else with_scaling(ranker.model_, scaling)
+    scores = model.decision_function(test)
     return System(
         name,
         family.says,
         scores,
         _measured(scores, test, threads),
-        ranker.model_,
+        model,
         dict(found.best.parameters),
         end - chosen,
         chosen - begin,
@@ -297,9 +322,11 @@ def _online(solar: System, train: RankingData, seed: int) -> dict[str, Any]:
     return {"measure": "ndcg@10", "queries": edges[1:].tolist(), "so_far": values}
 
 
-def _weights(ranksvm: System, truth: Scores | None) -> dict[str, Any] | None:
-    """The strongest weights that were learned, beside the true ones; both with length 1."""
-    model = ranksvm.model
+def _weights(ranksvm: System, scaling: Scaling | None, truth: Scores | None) -> dict[str, Any] | None:
+    """The strongest weights that were learned, of scaled features if they were scaled, beside the true ones;
+    both with length 1.
+    """
+    model = ranksvm.model if scaling is None else without_scaling(ranksvm.model, scaling)
     if not isinstance(model, LinearModel):
         return None
     strongest = model.named_weights(top=_STRONGEST)

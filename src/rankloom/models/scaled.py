@@ -162,7 +162,8 @@ def without_scaling(model: Any, scaling: Scaling) -> Any:
     assert scaling.shift is not None
     factor, there = scaling.factor, scaling.factor != 0.0
     weights = np.divide(model.weights, factor, out=np.zeros(model.n_features), where=there)
-    return LinearModel(weights, model.bias + float(model.weights @ scaling.shift))
+    bias = model.bias + float(model.weights @ scaling.shift)
+    return LinearModel(weights, bias, feature_names=model.feature_names)
 
 
 def _checked(facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Scaling:

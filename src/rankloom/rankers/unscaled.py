@@ -12,8 +12,8 @@ from rankloom.errors import RankloomWarning
 _ROWS_LOOKED_AT = 1 << 10
 
 
-def warn_of_scales(data: RankingData, name: str, uneven: float, part: float, stacklevel: int) -> None:
-    """Say so where the largest feature is more than `uneven` times as large as most.
+def is_uneven(data: RankingData, times: float, part: float) -> bool:
+    """Whether the largest feature is more than so many times as large as most.
 
     `part` says which feature stands for most: 0.5 is the one in the middle.
     """
@@ -26,12 +26,16 @@ def warn_of_scales(data: RankingData, name: str, uneven: float, part: float, sta
         np.maximum.at(sizes, some.columns, np.abs(some.values))
     sizes = sizes[sizes > 0.0]
     if len(sizes) < 2:
-        return
-    usual = float(np.quantile(sizes, part, method="lower"))
-    if float(sizes.max()) > uneven * usual:
+        return False
+    return float(sizes.max()) > times * float(np.quantile(sizes, part, method="lower"))
+
+
+def warn_of_scales(data: RankingData, name: str, times: float, part: float, stacklevel: int) -> None:
+    """Say so where features are uneven."""
+    if is_uneven(data, times, part):
         warnings.warn(  # the same words for every fold of a search, which are then said once
-            f"features differ in scale: some are more than {uneven:g} times as large as others; {name} "
+            f"features differ in scale: some are more than {times:g} times as large as others; {name} "
             'learns faster and better from scaled ones: set scale="standard" (rl.QueryScaler does it, too)',
             RankloomWarning,
-            stacklevel=stacklevel,
+            stacklevel=stacklevel + 1,
         )
