@@ -112,7 +112,7 @@ def test_ones_own_data(run_json: Any, complain: Any) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_features_of_very_different_size(run_json: Any) -> None:
-    """What counts is a feature up to 1 beside three up to 1,000: all find it; models take rows as they are."""
+    """What counts is a feature up to 1 beside three up to 1,000: all find it."""
     rng = np.random.default_rng(0)
     X = np.column_stack((rng.random(1200), 1000.0 * rng.random((1200, 3))))
     rl.write(rl.RankingData(X, np.floor(3 * X[:, 0]), np.arange(1200) // 10), "mine.txt")
