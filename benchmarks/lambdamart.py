@@ -77,7 +77,7 @@ METHODS: dict[str, Callable[[rl.RankingData, int], Callable[[Any], Any]]] = {
     "rankloom, ndcg@10": lambda d, n: ours(d, n, "ndcg@10"),
     "rankloom, least squares": lambda d, n: ours(d, n, splits="least-squares"),
     "rankloom, symmetric": lambda d, n: ours(d, n, trees="symmetric"),
-    "rankloom, symmetric, noise": lambda d, n: ours(d, n, trees="symmetric", noise=1.0, draws=4),
+    "rankloom, symmetric, noise": lambda d, n: ours(d, n, trees="symmetric", noise=0.7, draws=10),
     "rankloom, quantised": lambda d, n: ours(d, n, quantised=True),
     "LightGBM, quantised": lambda d, n: lightgbm(
         d, n, use_quantized_grad=True, num_grad_quant_bins=16, quant_train_renew_leaf=True

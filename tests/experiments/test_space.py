@@ -89,7 +89,7 @@ def test_what_only_leaf_wise_trees_have_keeps_the_search_to_them() -> None:
         "": 12, "monotone": 6, "trees": 6, "leaves": 4,
     }  # fmt: skip
     assert {one["trees"] for one in found["monotone"]} == {"leaf-wise"}
-    assert {one["noise"] for one in found["trees"]} == {1.0}
+    assert {one["noise"] for one in found["trees"]} == {0.7}
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ DEFAULTS = {
             {"trees": ["leaf-wise"], "leaves": [7, 15, 31], "learning_rate": [0.05, 0.1]},
             {
                 "trees": ["symmetric"],
-                "noise": [1.0],
-                "draws": [4],
+                "noise": [0.7],
+                "draws": [10],
                 "leaves": [8, 16, 32],
                 "learning_rate": [0.05, 0.1],
             },

@@ -30,7 +30,7 @@ from rankloom.rankers.watching import Watching
 
 TREES = ("leaf-wise", "symmetric")
 OBJECTIVES = ("lambdas", *POINTWISE)
-DAMPING_ROWS = 30
+DAMPING_ROWS = {"leaf-wise": 30, "symmetric": 10}
 _FOR_LAMBDAS = {"sigma": 1.0, "truncation": None, "normalisation": None, "noise": 0.0, "draws": 1}
 _OF_LIGHTGBM = {"splits": "newton", "quantised": False, "monotone": None, "categorical": None, "params": None}
 
@@ -61,7 +61,8 @@ class LambdaMART(Watching):
         base: a model, or the file of one, whose scores are where learning starts; it goes into the new model.
         min_data_in_leaf: how many rows a leaf has at least.
         lambda_l2: added to a leaf's sum of w, so that few rows take short steps. None is as much as 30 rows
-            have on average at scores of 0 (for the objective "lambdas" without normalisation; else 0).
+            (10 of symmetric trees) have on average at scores of 0 (for the objective "lambdas" without
+            normalisation; else 0).
         feature_fraction: the part of features that each tree looks at.
         bagging_fraction: the part of rows that each tree looks at.
         max_bin: how many values of a feature are told apart.
@@ -178,7 +179,9 @@ class LambdaMART(Watching):
         if self.objective != "lambdas" or self.normalisation is not None:
             return 0.0
         at_zero = objective.gradients(np.zeros(len(objective.labels)))
-        return DAMPING_ROWS * float(at_zero.weights.mean(dtype=np.float64))
+        return DAMPING_ROWS[one_of("trees", self.trees, TREES)] * float(
+            at_zero.weights.mean(dtype=np.float64)
+        )
 
     def _shaken(self, gradients: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The gradients at scores with noise, anew each time."""
