@@ -168,7 +168,7 @@ def test_what_it_says(found: Any) -> None:
 def test_the_page_has_table_and_figures(found: Any) -> None:
     made = page({"result": found.to_dict()})
     parts = [part for section in made.sections for part in section.parts]
-    assert [part.name for part in parts if isinstance(part, Chart)] == ["auc-loss", "mse"]
+    assert [part.name for part in parts if isinstance(part, Chart)] == ["topics-auc-loss", "topics-mse"]
     table = next(part for part in parts if isinstance(part, Table))
     assert len(table.rows) == 3
     assert {row for row, _ in table.best} == {0, 1, 2}

@@ -83,7 +83,7 @@ def damaged(record: Path, change: Any) -> None:
         (lambda run: run.update(version=99), "is a run of version 99, and this rankloom knows 1"),
         (
             lambda run: run.update(kind="pie"),
-            "a run of kind 'pie' has no page; kinds are compare, ",
+            "a run of kind 'pie' has no page; kinds are alpha, compare, ",
         ),
         (lambda run: run.update(kind=7), "is damaged: kind is missing or is no str"),
         (lambda run: run.pop("result"), "is damaged: result is missing"),
