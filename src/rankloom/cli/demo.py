@@ -201,12 +201,18 @@ def _show(folder: Path, found: dict[str, Any]) -> None:
     click.echo("\nWhat it shows")
     for line in found["told"]:
         print_item(line)
-    click.echo(f"\nIn {folder}: train.txt and test.txt, the scores of each ranking (ranksvm.txt), the models")
-    page = ", and report.html: open it in a browser" if "report" in found["files"] else ""
-    click.echo(f"(ranksvm.rank){page}.")
+    click.echo()
+    click.echo(_where(folder, found["files"]))
     click.echo("\nTry next:")
     for line in _try_next(folder, found["files"]):
         click.echo(f"  {line}")
+
+
+def _where(folder: Path, files: dict[str, str]) -> str:
+    """What lies in the folder."""
+    data = "the data (train.txt, test.txt), " if files["test"] == str(folder / "test.txt") else ""
+    page = ", and report.html: open it in a browser" if "report" in files else ""
+    return f"In {folder}: {data}each ranking's scores (crr.txt) and model (crr.rank){page}."
 
 
 def _row(one: dict[str, Any]) -> list[Any]:

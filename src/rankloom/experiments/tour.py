@@ -160,9 +160,9 @@ def tour(
     """
     _check(train, test)
     names = [name for name, family in FAMILIES.items() if _can_run(family)]
-    systems = _references(train, test, truth, seed, threads)
     scaling = _scaling(train)
     scaled = train if scaling is None else scaling.applied(train)
+    systems = _references(train, least_squares(scaled, scaling), test, truth, seed, threads)
     for place, name in enumerate(names):
         if progress is not None:
             progress(place, len(names))
@@ -217,13 +217,15 @@ def _measured(scores: Scores, test: RankingData, threads: int | None) -> dict[st
 
 
 def _references(
-    train: RankingData, test: RankingData, truth: Scores | None, seed: int, threads: int | None
+    train: RankingData,
+    fitted: tuple[Model, float],
+    test: RankingData,
+    truth: Scores | None,
+    seed: int,
+    threads: int | None,
 ) -> list[System]:
     """Rankings that need no ranker."""
-    ranker_class("pointwise")  # imports what is not to be timed
-    begin = time.perf_counter()
-    model = least_squares(train)
-    seconds = time.perf_counter() - begin
+    model, seconds = fitted
     column = _column(test, best_feature(train))
     rankings = {
         "random": np.random.default_rng(seed).random(test.n_rows),
@@ -257,12 +259,13 @@ def _column(data: RankingData, column: int) -> Scores:
     return data.in_caller_order(values)
 
 
-def least_squares(train: RankingData) -> LinearModel:
-    """The constant, and the weight of each feature, whose sum is nearest to the labels."""
+def least_squares(train: RankingData, scaling: Scaling | None) -> tuple[Model, float]:
+    """The constant, and the weight of each feature, whose sum is nearest to the labels; and the seconds."""
     ridge = ranker_class("pointwise")("ridge", lam=1e-6)
+    begin = time.perf_counter()
     model = ridge.fit(train).model_
-    assert isinstance(model, LinearModel)
-    return model
+    seconds = time.perf_counter() - begin
+    return (model if scaling is None else with_scaling(model, scaling)), seconds
 
 
 def _learned(
