@@ -113,6 +113,10 @@ METHODS: dict[str, tuple[Callable[..., Trained], list[dict[str, Any]]]] = {
         lambdamart("ndcg", stop_measure="ndcg@10", splits="least-squares"),
         GRID,
     ),
+    "LambdaMART ndcg@20, symmetric, noise": (
+        lambdamart("ndcg@20", stop_measure="ndcg@10", trees="symmetric", noise=0.7, draws=10),
+        GRID,
+    ),
     "LambdaMART map": (lambdamart("map"), GRID),
     "LambdaMART err": (lambdamart("err"), GRID),
     "LambdaMART mrr": (lambdamart("mrr"), GRID),
