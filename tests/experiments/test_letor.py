@@ -75,6 +75,22 @@ def test_it_goes_on_where_it_stopped(folder: Path, found: rl.Letor, monkeypatch:
     assert [row.means for row in again] == [row.means for row in found]
 
 
+def test_what_another_grid_gave_is_made_anew(
+    folder: Path, found: rl.Letor, monkeypatch: Any, tmp_path: Path
+) -> None:
+    """As after an upgrade that changed what is tried for a method."""
+    record = tmp_path / "record.json"
+    record.write_text((folder / "record.json").read_text())
+    changed = module.default_of("spd")._replace(spaces=[{"lam": [1e-3]}])
+    original = module.default_of
+    monkeypatch.setattr(module, "default_of", lambda name: changed if name == "spd" else original(name))
+    made = []
+    run = module._run
+    monkeypatch.setattr(module, "_run", lambda name, fold, *rest: made.append(name) or run(name, fold, *rest))
+    rl.letor(folder, NAMES, baseline="crr", workers=1, record=record)
+    assert set(made) == {"spd"}
+
+
 def test_what_it_says(found: rl.Letor) -> None:
     text = str(found)
     assert "map/letor4" in text.splitlines()[0]

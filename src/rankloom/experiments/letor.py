@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rankloom.data.letor import Fold, read_folds
 from rankloom.errors import InputError
+from rankloom.experiments.grids import default_of
 from rankloom.experiments.kept import Kept
 from rankloom.experiments.peers import PEERS, installed
 from rankloom.experiments.run import facts_of
@@ -232,7 +233,7 @@ def letor(
         data |= zip((f"fold {fold.number} {part}" for part in ("train", "vali", "test")), facts, strict=True)
         shape = [shape[0] + fold.test.n_queries, shape[1] + fold.test.n_rows]
         for number, name in enumerate(names, 1):
-            key = {"method": name, "fold": fold.number, "data": fingerprints}
+            key = {"method": name, "fold": fold.number, "data": fingerprints, "tried": _tried(name)}
             run = partial(_run, name, fold, parsed, workers, seed)
             done.append(_as_run(kept.made(key, lambda run=run: run()._asdict())))  # type: ignore[misc]
             if progress is not None:
@@ -240,6 +241,11 @@ def letor(
         for part in ("train", "vali", "test"):
             fold.__dict__.pop(part, None)  # one fold at a time is in memory
     return Letor(done, parsed, against, tuple(shape), data)
+
+
+def _tried(name: str) -> Any:
+    """What settings are chosen from: done with another grid, by another version, is not done."""
+    return PEERS[name].grid if name in PEERS else default_of(name).spaces
 
 
 def _check_names(names: Sequence[str]) -> None:
