@@ -156,3 +156,19 @@ def test_a_folder_with_files_is_left_alone(run: Any, complain: Any, request: pyt
 def test_data_that_cannot_be_toured(complain: Any) -> None:
     rl.write(rl.make_letor(2, seed=0).data, "two.txt")
     assert "3 folds of queries" in complain("demo --train two.txt --out x")
+
+
+@pytest.mark.usefixtures("small")
+def test_text_that_counts_from_0_is_read_alike(run_json: Any) -> None:
+    """The test part never has the index 0: read by itself, its columns would be those before."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack((np.zeros(600), rng.random((600, 2))))
+    X[:300, 0] = rng.random(300)
+    y, qid = np.floor(3 * X[:, 2]), np.arange(600) // 10
+    rl.write(rl.RankingData(X[:300], y[:300], qid[:300]), "train.txt", index_base=0, zeros=False)
+    rl.write(rl.RankingData(X[300:], y[300:], qid[300:]), "test.txt", index_base=0, zeros=False)
+    found = run_json("demo --train train.txt --test test.txt --out both")
+    ranksvm = next(one for one in found["systems"] if one["name"] == "ranksvm")
+    assert ranksvm["measures"]["ndcg@10"] > 0.95
+    again = run_json("evaluate both/ranksvm.rank test.txt -m ndcg@10")
+    assert again["measures"]["ndcg@10"] == pytest.approx(ranksvm["measures"]["ndcg@10"], abs=1e-9)

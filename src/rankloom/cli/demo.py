@@ -29,6 +29,8 @@ class Stage(NamedTuple):
     test: RankingData
     files: dict[str, str]
     truth: dict[str, Any]
+    reading: dict[str, Any]
+    """How text like the training data is read for its columns to be the same."""
 
 
 @click.command()
@@ -112,26 +114,21 @@ def _made(folder: Path, queries: int, seed: int) -> Stage:
     held_back = queries - queries // 4
     train, test = made.data.take(slice(0, held_back)), made.data.take(slice(held_back, queries))
     known = {"truth": made.truth[train.n_rows :], "true_weights": made.weights}
-    return Stage(train, test, _written(folder, train, test), known)
+    return Stage(train, test, _written(folder, train, test), known, {})
 
 
 def _given(folder: Path, source: str, held_out: str | None, seed: int) -> Stage:
     """Somebody's own data; where there is no test part, a quarter of the queries becomes one."""
-    from rankloom.data.read import read
+    from rankloom.cli.reading import read_noting_base
+    from rankloom.cli.train import read_held_out
     from rankloom.data.splits import split
 
-    data = read(source)
+    data, alike = read_noting_base(source, {})
     if held_out is not None:
-        test = read(held_out, **({"n_features": data.n_features} if _is_text(held_out) else {}))
-        return Stage(data, test, {"train": source, "test": held_out}, {})
+        test = read_held_out(held_out, {}, data.n_features, alike)["valid"]
+        return Stage(data, test, {"train": source, "test": held_out}, {}, alike)
     train, test = split(data, (0.75, 0.25), seed=seed)
-    return Stage(train, test, _written(folder, train, test), {})
-
-
-def _is_text(source: str) -> bool:
-    from rankloom.data.read import source_kind
-
-    return source_kind(source) == "text"
+    return Stage(train, test, _written(folder, train, test), {}, {})
 
 
 def _written(folder: Path, train: RankingData, test: RankingData) -> dict[str, str]:
@@ -152,7 +149,7 @@ def play(folder: Path, stage: Stage, seed: int, threads: int | None) -> dict[str
     folder.mkdir(parents=True, exist_ok=True)
     with progress("rankers", True) as tick:
         found = tour(stage.train, stage.test, seed=seed, threads=threads, progress=tick, **stage.truth)
-    files = {**stage.files, **_kept(folder, found)}
+    files = {**stage.files, **_kept(folder, found, stage.reading)}
     sizes = (stage.train.n_queries, stage.test.n_queries)
     result = {**found.to_dict(), "told": told(found, sizes)}
     run = document("demo", result, settings={"seed": seed}, data={"train": stage.train, "test": stage.test})
@@ -165,18 +162,18 @@ def _size(data: RankingData) -> dict[str, int]:
     return {"rows": data.n_rows, "queries": data.n_queries}
 
 
-def _kept(folder: Path, found: Tour) -> dict[str, str]:
+def _kept(folder: Path, found: Tour, reading: dict[str, Any]) -> dict[str, str]:
     """Scores as one number a line, and the models."""
-    from rankloom.data.files import atomic_write
+    from rankloom.data.trec_writer import write_scores
     from rankloom.experiments.tour import FAMILIES
 
     files = {}
     for one in found.systems:
         files[one.name] = str(folder / f"{one.name}.txt")
-        atomic_write(files[one.name], "".join(f"{score!r}\n" for score in one.scores.tolist()))
+        write_scores(one.scores, files[one.name])
         if one.model is not None and one.name in FAMILIES:
             files[f"{one.name}.rank"] = str(folder / f"{one.name}.rank")
-            one.model.save(files[f"{one.name}.rank"])
+            one.model.with_about(reading=reading).save(files[f"{one.name}.rank"])
     return files
 
 

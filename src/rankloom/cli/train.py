@@ -195,7 +195,7 @@ def learn_from(
     reading = {name: value for name, value in reading.items() if name not in ("steps_per_row", "path")}
     with clock("read"):
         data, alike = read_noting_base(train, reading)
-        held_out = _held_out(valid, reading, data.n_features, alike)
+        held_out = read_held_out(valid, reading, data.n_features, alike)
     watches = bool(held_out) and "valid" in inspect.signature(ranker.fit).parameters
     with clock("train"):
         if measures:
@@ -224,7 +224,7 @@ def stream_through(
     alike = {"index_base": given["index_base"]}
     with clock("read"):
         own = {name: value for name, value in reading.items() if name not in names}
-        held_out = _held_out(valid, own, ranker.n_features_in_, alike)
+        held_out = read_held_out(valid, own, ranker.n_features_in_, alike)
     return held_out, alike
 
 
@@ -240,7 +240,7 @@ def _check_stream(train: str, given: dict[str, Any]) -> None:
             raise InputError(f"--{name.replace('_', '-')} has no meaning with --stream; leave it out")
 
 
-def _held_out(valid: str | None, reading: dict[str, Any], n_features: int, alike: Alike) -> Sets:
+def read_held_out(valid: str | None, reading: dict[str, Any], n_features: int, alike: Alike) -> Sets:
     """Data to measure on, with the features of the training data."""
     from rankloom.cli.reading import read
     from rankloom.data.read import source_kind

@@ -197,7 +197,7 @@ def _stored(
 ) -> tuple[list[str], dict[str, Any]]:
     """Data as stores: what was read is let go of, so that nobody holds more than what is mapped."""
     from rankloom.cli.reading import read_noting_base
-    from rankloom.cli.train import _held_out
+    from rankloom.cli.train import read_held_out
     from rankloom.data.store import load_store
 
     train, valid = sources
@@ -209,7 +209,7 @@ def _stored(
         stores, n_features = [_saved(data, folder / "train.store")], data.n_features
         del data
     if valid is not None:
-        held_out = None if _is_store(valid) else _held_out(valid, reading, n_features, alike)["valid"]
+        held_out = None if _is_store(valid) else read_held_out(valid, reading, n_features, alike)["valid"]
         stores.append(valid if held_out is None else _saved(held_out, folder / "valid.store"))
     return stores, alike
 

@@ -44,7 +44,6 @@ _STEPS = 60  # points of the curve of learning online
 _BINS = 10
 _STRONGEST = 15
 _COLUMNS_TRIED = 200
-_UNEVEN = 100.0
 
 
 class Family(NamedTuple):
@@ -206,7 +205,7 @@ def _can_run(family: Family) -> bool:
 
 def _scaling(train: RankingData) -> Scaling | None:
     """Standard deviations of 1 for learners that mind the size of features, where sizes differ much."""
-    if train.is_sparse or not is_uneven(train, _UNEVEN, 0.25):
+    if train.is_sparse or not is_uneven(train):
         return None
     return learned_scaling("standard", "all", train)
 
@@ -348,8 +347,8 @@ def told(found: Tour, sizes: Sequence[int]) -> list[str]:
     """What came out, in sentences: `sizes` are the queries to learn from and to test on."""
     name = MEASURES[0]
     best, base = found.rankers[0], found.system(BASELINE)
-    rows = {row.b if row.a == BASELINE else row.a: row for row in found.comparison}
-    better = [one.name for one in found.rankers if _won(found, rows, one.name)]
+    won = {row.b for row in found.comparison if found.comparison.significant(row) and row.gain > 0}
+    better = [one.name for one in found.rankers if one.name in won]
     lines = [
         f"Settings were chosen by {FOLDS} folds of the {sizes[0]:,} training queries; the {sizes[1]:,} test "
         "queries were looked at once.",
@@ -381,8 +380,3 @@ def told(found: Tour, sizes: Sequence[int]) -> list[str]:
     for left, package in found.left_out.items():
         lines.append(f"{left} was left out, for want of {package}: pip install {package}.")
     return lines
-
-
-def _won(found: Tour, rows: Mapping[str, Any], name: str) -> bool:
-    row = rows[name]
-    return found.comparison.significant(row) and row.difference * (1 if row.b == name else -1) > 0

@@ -114,7 +114,7 @@ class RankSVM(Ranker):
         check_pairs(self.pairs, self.normalize)
         jobs = None if self.n_jobs is None else whole("n_jobs", self.n_jobs, 1)
         problem = PairProblem(data, adjacent=self.pairs == "adjacent", normalize=self.normalize, threads=jobs)
-        warn_of_scales(data, "RankSVM", _UNEVEN, 0.5, stacklevel=6)
+        warn_of_scales(data, "RankSVM", stacklevel=6, times=_UNEVEN, part=0.5)
         return problem
 
     def _solved(

@@ -23,8 +23,6 @@ from rankloom.rankers.descent import (
 )
 from rankloom.rankers.unscaled import warn_of_scales
 
-_UNEVEN = 100.0
-
 
 class Reported(NamedTuple):
     """Where learning got to, and whether the callback put an end to it."""
@@ -68,7 +66,7 @@ class Stepper(Ranker):
 
     def _fit(self, data: RankingData) -> LinearModel:
         if self.scale is None:
-            warn_of_scales(data, type(self).__name__, _UNEVEN, 0.25, stacklevel=5)
+            warn_of_scales(data, type(self).__name__, stacklevel=5)
         return self._learn(data, self._course if self._again() else None)
 
     def _again(self) -> bool:

@@ -12,10 +12,11 @@ from rankloom.errors import RankloomWarning
 _ROWS_LOOKED_AT = 1 << 10
 
 
-def is_uneven(data: RankingData, times: float, part: float) -> bool:
+def is_uneven(data: RankingData, times: float = 100.0, part: float = 0.25) -> bool:
     """Whether the largest feature is more than so many times as large as most.
 
-    `part` says which feature stands for most: 0.5 is the one in the middle.
+    `part` says which feature stands for most: 0.5 is the one in the middle. Unless told, both are as steps
+    have it, whose size the largest feature rules.
     """
     every = max(1, data.n_rows // _ROWS_LOOKED_AT)
     some = data.features.gather(np.arange(0, data.n_rows, every))
@@ -30,7 +31,9 @@ def is_uneven(data: RankingData, times: float, part: float) -> bool:
     return float(sizes.max()) > times * float(np.quantile(sizes, part, method="lower"))
 
 
-def warn_of_scales(data: RankingData, name: str, times: float, part: float, stacklevel: int) -> None:
+def warn_of_scales(
+    data: RankingData, name: str, stacklevel: int, times: float = 100.0, part: float = 0.25
+) -> None:
     """Say so where features are uneven."""
     if is_uneven(data, times, part):
         warnings.warn(  # the same words for every fold of a search, which are then said once

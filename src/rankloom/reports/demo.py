@@ -73,27 +73,14 @@ def _chance(found: Mapping[str, Any]) -> list[Part]:
     rows: list[list[Cell]] = []
     names, values, low, high = [], [], [], []
     for row in compared["rows"]:
-        turn = row["a"] == baseline
-        name, sign = (row["b"], 1.0) if turn else (row["a"], -1.0)
-        ends = sorted((sign * row["low"], sign * row["high"])) if row["low"] is not None else [None, None]
-        wins, losses = (row["wins"], row["losses"]) if turn else (row["losses"], row["wins"])
-        mark = " *" if row["significant"] else ""
-        rows.append(
-            [
-                f"{name}{mark}",
-                sign * row["difference"],
-                *ends,
-                wins,
-                row["ties"],
-                losses,
-                row["holm_randomisation"],
-            ]
-        )
-        if ends[0] is not None:
-            names.append(name)
-            values.append(sign * row["difference"])
-            low.append(ends[0])
-            high.append(ends[1])
+        counts = (row["wins"], row["ties"], row["losses"])
+        name = row["b"] + (" *" if row["significant"] else "")
+        rows.append([name, row["difference"], row["low"], row["high"], *counts, row["holm_randomisation"]])
+        if row["low"] is not None:
+            names.append(row["b"])
+            values.append(row["difference"])
+            low.append(row["low"])
+            high.append(row["high"])
     headers = ["ranker", f"better than {baseline} by", "from", "to", "wins", "ties", "losses", "p"]
     measure = compared["rows"][0]["measure"]
     caption = (
